@@ -1,4 +1,4 @@
-// Sends an email with one-click unsubscribe (RFC 8058): mail programs show a button that posts to your page.
+// Sends a newsletter with one-click unsubscribe (RFC 8058): mail programs show a button that posts to your page.
 // Run: npx tsx --env-file=.env 27-one-click-unsubscribe.ts
 import { createHmac } from 'node:crypto';
 import { MessagingClient } from 'postreel';
@@ -8,13 +8,9 @@ const page = 'https://shop.example.com/unsubscribe';
 const secret = process.env['UNSUBSCRIBE_SECRET'] ?? 'only for this example';
 const tokenOf = (email: string) => createHmac('sha256', secret).update(email).digest('base64url');
 
-/** Of the email to one recipient: nobody else's link works for them. */
-export function headersFor(email: string): Record<string, string> {
-  const query = new URLSearchParams({ email, token: tokenOf(email) }).toString();
-  return {
-    'List-Unsubscribe': `<${page}?${query}>`,
-    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-  };
+/** The link of one recipient: nobody else's works for them. */
+export function linkFor(email: string): string {
+  return `${page}?${new URLSearchParams({ email, token: tokenOf(email) }).toString()}`;
 }
 
 /** Your page. The button posts; a GET may come from a scanner of links, and only shows a form. */
@@ -31,8 +27,14 @@ export async function unsubscribe(request: Request): Promise<Response> {
   return new Response('You are unsubscribed.');
 }
 
-const to = 'ann@example.com';
+const recipients = ['ann@example.com', 'bea@example.com'].map((email) => ({
+  email,
+  headers: {
+    'List-Unsubscribe': `<${linkFor(email)}>`,
+    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+  },
+}));
 const news = { from: 'shop@example.com', subject: 'News', body: '<p>Spring is here.</p>' };
-await messaging.send({ ...news, to, headers: headersFor(to) });
-const [link = ''] = /https[^>]+/.exec(headersFor(to)['List-Unsubscribe'] ?? '') ?? [];
-console.log(await (await unsubscribe(new Request(link, { method: 'POST' }))).text());
+console.log(await messaging.sendEach(recipients, news));
+const click = new Request(linkFor('ann@example.com'), { method: 'POST' });
+console.log(await (await unsubscribe(click)).text());

@@ -272,7 +272,7 @@ export const openRecords: Readonly<Record<string, readonly OpenRecordRow[]>> = {
       name: 'Attachment',
       what: 'a file that goes with an email',
       silent: 'POST /v1/send, `attachments`',
-      settings: ['attachments'],
+      settings: ['requestNames'],
     },
     {
       name: 'TrackedEvent',
@@ -285,7 +285,7 @@ export const openRecords: Readonly<Record<string, readonly OpenRecordRow[]>> = {
       name: 'TrackRequest',
       what: 'what is required, and other fields',
       silent: 'POST /v1/track',
-      settings: ['trackRequires'],
+      settings: ['requestNames'],
     },
     {
       name: 'EventStatsQuery',
@@ -489,19 +489,19 @@ export const openRecords: Readonly<Record<string, readonly OpenRecordRow[]>> = {
     { name: 'BillingConsumption', what: 'what was used', silent: last, settings: ['openFields'] },
     { name: 'Invoice', what: 'an invoice', silent: last, settings: ['openFields'] },
     { name: 'InvoiceQuery', what: 'the query of the list', silent: last, settings: ['listStyle'] },
-    { name: 'Member', what: 'a member', silent: last, settings: ['roles', 'openFields'] },
+    { name: 'Member', what: 'a member', silent: last, settings: ['openFields'] },
     { name: 'MemberQuery', what: 'the query of the list', silent: last, settings: ['listStyle'] },
     {
       name: 'MemberInvite',
       what: 'whom to invite',
       silent: 'Authentication 8',
-      settings: ['roles', 'requestNames'],
+      settings: ['requestNames'],
     },
     {
       name: 'MemberRoleUpdate',
       what: 'the new role',
       silent: 'Authentication 8',
-      settings: ['roles', 'requestNames'],
+      settings: ['requestNames'],
     },
   ],
   Media: [

@@ -10,7 +10,7 @@ import {
   type ReportedRow,
 } from '../core/errors.js';
 import type { Call } from '../core/types.js';
-import { isIdNumber, isRecord, type OpenRecord } from '../core/values.js';
+import { isRecord, type OpenRecord } from '../core/values.js';
 import { endsOf, type RowKeys } from './contacts/job-ends.js';
 import type {
   BulkProgress,
@@ -19,8 +19,8 @@ import type {
   ContactSelection,
   JobReport,
   JobStarted,
-} from './contacts/types.js';
-import type { AddressVerification, VerifiedAddress, VerifyRequest } from './emails/types.js';
+} from './contacts.types.js';
+import type { AddressVerification, VerifiedAddress, VerifyRequest } from './emails.js';
 import { limits } from './limits.js';
 import { isSynchronous, iterable, untilAborted, type RowSource } from './shared/row-source.js';
 import { emailProblem, isId } from './shared/values.js';
@@ -168,8 +168,8 @@ async function runBatch<Row, Body, Job extends OpenRecord>(
 
 /** The id of a job that was queued. The document shows it for one of the calls only. */
 function jobIdOf(answer: unknown): string | undefined {
-  const id: unknown = isRecord(answer) ? (answer['jobId'] ?? answer['id']) : undefined;
-  return (typeof id === 'string' && id !== '') || isIdNumber(id) ? String(id) : undefined;
+  const id: unknown = isRecord(answer) ? answer['jobId'] : undefined;
+  return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
 function inOrder<Row>(rows: ReportedRow<Row>[]): ReportedRow<Row>[] {

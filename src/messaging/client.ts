@@ -19,46 +19,41 @@ import { type JobUpdate, type JobWatch, createStatusChecks } from '../core/wait.
 import { callJournal, type CallJournal } from '../core/once.js';
 import { bindMethods, Connection, ServiceClient } from '../core/client.js';
 import type { ServiceFacts } from '../core/settings.js';
-import { Activity } from './activity/resource.js';
-import { Analytics } from './analytics/resource.js';
-import { Auth } from './auth/resource.js';
-import { session } from './auth/routes.js';
-import { Campaigns } from './campaigns/resource.js';
-import { Config } from './config/resource.js';
-import { Contacts } from './contacts/resource.js';
-import type { BulkJob, ImportJob } from './contacts/types.js';
-import { Domains } from './domains/resource.js';
-import { Emails } from './emails/resource.js';
-import type {
-  AddressVerification,
-  SendRequest,
-  SendResult,
-  VerifiedAddress,
-  VerifyRequest,
-} from './emails/types.js';
-import { readEachOptions } from './emails/each-options.js';
+import { Activity } from './activity.js';
+import { Analytics } from './analytics.js';
+import { Auth } from './auth.js';
+import { verifyAll } from './bulk.js';
+import { Campaigns } from './campaigns.js';
+import { Config } from './config.js';
+import { Contacts } from './contacts.js';
+import type { BulkJob, ImportJob } from './contacts.types.js';
+import { Domains } from './domains.js';
+import {
+  Emails,
+  type AddressVerification,
+  type SendRequest,
+  type SendResult,
+  type VerifiedAddress,
+  type VerifyRequest,
+} from './emails.js';
 import type {
   EachMessage,
   EachRecipient,
   SendEachOptions,
   SendEachReport,
-} from './emails/each-types.js';
-import { verifyAll } from './bulk.js';
-import { Events } from './events/resource.js';
-import { Tracking } from './events/tracking.js';
-import type { TrackRequest, TrackResult } from './events/types.js';
+} from './emails/send-each.js';
+import { Events, Tracking, type TrackRequest, type TrackResult } from './events.js';
 import { limits } from './limits.js';
-import { Projects } from './projects/resource.js';
+import { Projects } from './projects.js';
 import { routes } from './routes.js';
-import { Segments } from './segments/resource.js';
-import { Templates } from './templates/resource.js';
-import { createTextCheck } from './templates/text-check.js';
-import { renderText } from './templates/template-text.js';
-import { Uploads } from './uploads/resource.js';
-import { Users } from './users/resource.js';
+import { Segments } from './segments.js';
+import { filters, type FilterBuilder } from './shared/filters.js';
 import { checkRows, type RowSource } from './shared/row-source.js';
-import { filters, type FilterBuilder } from './shared/where.js';
-import { Workflows } from './workflows/resource.js';
+import { createTextCheck } from './shared/template-text.js';
+import { Templates } from './templates.js';
+import { Uploads } from './uploads.js';
+import { Users } from './users.js';
+import { Workflows } from './workflows.js';
 
 /** The events that a messaging client emits. */
 export interface MessagingEvents extends ClientEvents {
@@ -84,6 +79,13 @@ const messagingOptions: OptionKinds<MessagingOptions> = {
     reserved: oneOf('warn', 'throw', 'send'),
     emptyString: oneOf('warn', 'throw', 'delete', 'send'),
   }),
+};
+
+// Of a signed-in user, for calls that no row describes too.
+const session = {
+  prefix: '/auth/',
+  starts: [routes.auth.login.path, routes.auth.signup.path],
+  end: routes.auth.logout.path,
 };
 
 const service: ServiceFacts<MessagingOptions> = {
@@ -164,7 +166,7 @@ export class MessagingClient<
     const checkTexts = createTextCheck(warn);
     this.templates = new Templates(transport, { warn, checkTexts });
     const { checks } = watch;
-    this.campaigns = new Campaigns(transport, { checks, render: renderText, checkTexts });
+    this.campaigns = new Campaigns(transport, { checks, checkTexts });
     this.segments = new Segments(transport);
     this.workflows = new Workflows(transport, { checks, templates: this.templates, clock });
     this.filters = filters();
@@ -213,7 +215,7 @@ export class MessagingClient<
     options?: SendEachOptions,
   ): Promise<SendEachReport<EachRecipient<Fields>>> {
     // Loaded here: few programs mail a list.
-    const { sendEach } = await import('./emails/send-each.js');
+    const { readEachOptions, sendEach } = await import('./emails/send-each.js');
     const own = readEachOptions(options, this.#connection.keys !== undefined);
     return sendEach<Fields>(recipients, message, own, this.#emails);
   }

@@ -14,56 +14,215 @@ export {
   type Transient,
   type TypedData,
 } from './shared/data.js';
-export type {
-  BuiltFilter,
-  Filter,
-  FilterElement,
-  FilterGroup,
-  FilterInput,
-  FilterOperator,
-  FilterUnit,
-  StandardFilter,
-  StoredFilter,
-} from './shared/filter.js';
-export type { ListQuery, PeriodQuery } from './shared/query.js';
+export {
+  and,
+  filters,
+  or,
+  where,
+  type BuiltFilter,
+  type Comparisons,
+  type Filter,
+  type FilterBuilder,
+  type FilterElement,
+  type FilterGroup,
+  type FilterInput,
+  type FilterOperator,
+  type FilterUnit,
+  type StandardFilter,
+  type StoredFilter,
+} from './shared/filters.js';
 export type { RowSource } from './shared/row-source.js';
-export { and, filters, or, where, type Comparisons, type FilterBuilder } from './shared/where.js';
+export type { ListQuery, PeriodQuery } from './shared/values.js';
 
-// One resource a line or two: its class and its types.
-export type * from './activity/resource.js';
-export type * from './activity/types.js';
-export type * from './analytics/resource.js';
-export type * from './analytics/types.js';
-export type * from './auth/resource.js';
-export type * from './auth/types.js';
-export type * from './campaigns/resource.js';
-export type * from './campaigns/types.js';
-export type * from './config/resource.js';
-export type * from './config/types.js';
-export type * from './contacts/fields.js';
-export type * from './contacts/resource.js';
-export type * from './contacts/types.js';
-export type * from './domains/resource.js';
-export type * from './domains/types.js';
-export type * from './emails/each-types.js';
-export type * from './emails/types.js';
-export type * from './events/resource.js';
-export type * from './events/types.js';
-export type * from './projects/billing.js';
-export type * from './projects/members.js';
-export type * from './projects/resource.js';
-export type * from './projects/types.js';
-export type * from './segments/members.js';
-export type * from './segments/resource.js';
-export type * from './segments/types.js';
-export type * from './templates/resource.js';
-export type * from './templates/types.js';
-export type * from './uploads/resource.js';
-export type * from './uploads/types.js';
-export type * from './users/resource.js';
-export type * from './users/types.js';
-export type * from './workflows/resource.js';
-export type * from './workflows/types.js';
+// One resource after another: its class and its types.
+export type {
+  Activity,
+  ActivityCount,
+  ActivityEntry,
+  ActivityPeriod,
+  ActivityQuery,
+  ActivityStats,
+  ActivityTypes,
+  UpcomingActivity,
+} from './activity.js';
+export type {
+  Analytics,
+  AnalyticsQuery,
+  CampaignBreakdown,
+  Timeseries,
+  TopCampaigns,
+  TopEvents,
+} from './analytics.js';
+export type {
+  AccountEmail,
+  Auth,
+  Credentials,
+  EmailVerification,
+  OAuthConfig,
+  PasswordReset,
+  SignedIn,
+} from './auth.js';
+export type {
+  AudienceType,
+  Campaign,
+  CampaignContent,
+  CampaignCreate,
+  CampaignPreview,
+  CampaignQuery,
+  CampaignSend,
+  CampaignStats,
+  CampaignStatus,
+  CampaignTest,
+  CampaignToAll,
+  CampaignToFiltered,
+  CampaignToSegment,
+  Campaigns,
+  CreatedCampaign,
+} from './campaigns.js';
+export type { Config, ServiceConfig } from './config.js';
+export type { ContactFields, Contacts } from './contacts.js';
+export type {
+  BulkAllOptions,
+  BulkJob,
+  BulkProgress,
+  Contact,
+  ContactCreate,
+  ContactField,
+  ContactLookup,
+  ContactLookupResult,
+  ContactQuery,
+  ContactSelection,
+  ContactUpdate,
+  FieldDrift,
+  FieldInventory,
+  FieldTypes,
+  FieldUsage,
+  FieldValues,
+  ImportAllOptions,
+  ImportJob,
+  ImportRow,
+  ImportRows,
+  JobReport,
+  JobStarted,
+  UpsertMeta,
+  UpsertedContact,
+} from './contacts.types.js';
+export type { Domain, DomainCreate, DomainQuery, DomainVerification, Domains } from './domains.js';
+export type {
+  Address,
+  AddressVerification,
+  Attachment,
+  ContentSend,
+  NamedAddress,
+  Recipients,
+  SendRequest,
+  SendResult,
+  SentEmail,
+  TemplateSend,
+  VerifiedAddress,
+  VerifyRequest,
+} from './emails.js';
+export type {
+  EachMessage,
+  EachRecipient,
+  EachRecipientMail,
+  EachResult,
+  SendEachOptions,
+  SendEachReport,
+} from './emails/send-each.js';
+export type {
+  EventNames,
+  EventQuery,
+  EventStats,
+  EventStatsQuery,
+  EventUsage,
+  Events,
+  TrackRequest,
+  TrackResult,
+  TrackedEvent,
+} from './events.js';
+export type {
+  BillingConsumption,
+  BillingLimits,
+  BillingPortal,
+  BillingPortalCreate,
+  CheckoutCreate,
+  CheckoutSession,
+  Invoice,
+  InvoiceQuery,
+  Member,
+  MemberInvite,
+  MemberQuery,
+  MemberRoleUpdate,
+  Project,
+  ProjectBilling,
+  ProjectCreate,
+  ProjectKeys,
+  ProjectMembers,
+  ProjectQuery,
+  ProjectReset,
+  ProjectSecurityReport,
+  ProjectSecurityState,
+  ProjectSetupState,
+  ProjectUpdate,
+  Projects,
+  RegenerateOptions,
+} from './projects.js';
+export type {
+  CountedSegment,
+  DynamicSegmentCreate,
+  Segment,
+  SegmentComputation,
+  SegmentCreate,
+  SegmentMember,
+  SegmentMemberQuery,
+  SegmentMembers,
+  SegmentMembersAdd,
+  SegmentMembersChange,
+  SegmentMembersRemove,
+  SegmentRefresh,
+  SegmentUpdate,
+  Segments,
+  StaticSegmentCreate,
+} from './segments.js';
+export type {
+  DuplicatedTemplate,
+  Template,
+  TemplateCreate,
+  TemplateQuery,
+  TemplateType,
+  TemplateUpdate,
+  TemplateUsage,
+  Templates,
+} from './templates.js';
+export type { UploadedImage, Uploads } from './uploads.js';
+export type { User, Users } from './users.js';
+export type {
+  ExecutionContext,
+  ExecutionQuery,
+  ExecutionStart,
+  StepConfig,
+  StepCreate,
+  StepDelete,
+  StepType,
+  StepUpdate,
+  TransitionBranch,
+  TransitionCreate,
+  Workflow,
+  WorkflowCreate,
+  WorkflowDeleteOptions,
+  WorkflowExecution,
+  WorkflowExecutions,
+  WorkflowFields,
+  WorkflowGraph,
+  WorkflowQuery,
+  WorkflowStep,
+  WorkflowSteps,
+  WorkflowTransition,
+  WorkflowTransitions,
+  WorkflowUpdate,
+  Workflows,
+} from './workflows.js';
 
 // Templates as code.
 export {
@@ -71,13 +230,14 @@ export {
   type DefinedContent,
   type DefinedTemplate,
   type TemplateContent,
+  type TemplateData,
+  type TemplateValue,
 } from './templates/define-template.js';
-export type { TemplateData, TemplateValue } from './templates/template-data.js';
 export type {
   RenderedTemplate,
   TemplateVariable,
   TemplateVariables,
-} from './templates/template-text.js';
+} from './shared/template-text.js';
 
 // Workflows as code.
 export {

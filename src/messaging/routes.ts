@@ -1,18 +1,18 @@
-import { routes as activity } from './activity/routes.js';
-import { routes as analytics } from './analytics/routes.js';
-import { routes as auth } from './auth/routes.js';
-import { routes as campaigns } from './campaigns/routes.js';
-import { routes as config } from './config/routes.js';
-import { routes as contacts } from './contacts/routes.js';
-import { routes as domains } from './domains/routes.js';
-import { routes as emails } from './emails/routes.js';
-import { routes as events, trackingRoutes as tracking } from './events/routes.js';
-import { routes as projects } from './projects/routes.js';
-import { routes as segments } from './segments/routes.js';
-import { routes as templates } from './templates/routes.js';
-import { routes as uploads } from './uploads/routes.js';
-import { routes as users } from './users/routes.js';
-import { routes as workflows } from './workflows/routes.js';
+import { routes as activity } from './activity.js';
+import { routes as analytics } from './analytics.js';
+import { routes as auth } from './auth.js';
+import { routes as campaigns } from './campaigns.js';
+import { routes as config } from './config.js';
+import { routes as contacts } from './contacts.js';
+import { routes as domains } from './domains.js';
+import { routes as emails } from './emails.js';
+import { routes as events, trackingRoutes as tracking } from './events.js';
+import { routes as projects } from './projects.js';
+import { routes as segments } from './segments.js';
+import { routes as templates } from './templates.js';
+import { routes as uploads } from './uploads.js';
+import { routes as users } from './users.js';
+import { routes as workflows } from './workflows.js';
 
 /** Every endpoint of the messaging service, under the names of the client's methods. */
 export const routes = {

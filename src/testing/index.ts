@@ -1,18 +1,18 @@
 import type { FakeServer, FakeServerOptions } from './server.js';
 
 export type { JournalItem, JournalPage, JournalStore } from '../core/journal.js';
-export { createClock, type Clock, type ClockOptions } from './core/time/clock.js';
-export type { Duration } from './core/time/duration.js';
+export { createClock, type Clock, type ClockOptions } from './core/clock.js';
+export type { Duration } from './core/clock.js';
 export type { Fault, Faults } from './core/faults.js';
 export type { RateLimitOptions } from './core/rate-limit.js';
-export type { RecordedRequest } from './core/record.js';
-export type { Task } from './core/time/schedule.js';
+export type { RecordedRequest } from './core/service.js';
+export type { Task } from './core/clock.js';
 export type { FakeClientOptions, Service } from './core/service.js';
 export type { EndpointName } from './endpoint-names.js';
-export { testJournal, type TestJournalOptions } from './journal/test-journal.js';
+export { testJournal, type TestJournalOptions } from './test-journal.js';
 export { createFakeMedia, type FakeMedia } from './media/create.js';
 export type { FakeMediaOptions } from './media/options.js';
-export type { Job } from './media/jobs/outcomes.js';
+export type { Job } from './media/jobs.js';
 export type {
   BrandKit,
   CallbackAttempt,

@@ -7,10 +7,9 @@ import {
   wholeNumber,
   type OptionKinds,
 } from '../core/options.js';
-import { createClock } from './core/time/clock.js';
-import { toResponse } from './core/http/answer.js';
-import { recordOf } from './core/http/exchange.js';
-import type { RecordedRequest } from './core/record.js';
+import { createClock } from './core/clock.js';
+import { toResponse, recordOf } from './core/http.js';
+import type { RecordedRequest } from './core/service.js';
 import { createFakeMedia, type FakeMedia } from './media/create.js';
 import type { FakeMediaOptions } from './media/options.js';
 import {

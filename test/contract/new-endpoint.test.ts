@@ -8,32 +8,32 @@ type Piece = 'row' | 'type' | 'schema' | 'method' | 'fake';
 const pieces: Record<Piece, readonly Addition[]> = {
   row: [
     {
-      file: 'src/messaging/contacts/routes.ts',
+      file: 'src/messaging/contacts.ts',
       after: 'export const routes = {\n',
       text: "  notes: route('GET /contacts/{id}/notes', { returns: of<ContactNotes>() }),\n",
     },
     {
-      file: 'src/messaging/contacts/routes.ts',
+      file: 'src/messaging/contacts.ts',
       after: '  ContactLookupResult,\n',
       text: '  ContactNotes,\n',
     },
   ],
   type: [
     {
-      file: 'src/messaging/contacts/types.ts',
+      file: 'src/messaging/contacts.types.ts',
       text: '\n/** What colleagues wrote about a contact. */\nexport interface ContactNotes {\n  notes: string[];\n}\n',
     },
   ],
   schema: [
     {
-      file: 'src/messaging/contacts/schemas.ts',
+      file: 'src/messaging/contacts.schemas.ts',
       after: '  get: { returns: contact },\n',
       text: '  notes: { returns: z.looseObject({ notes: z.array(z.string()) }) },\n',
     },
   ],
   method: [
     {
-      file: 'src/messaging/contacts/resource.ts',
+      file: 'src/messaging/contacts.ts',
       after:
         'this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // for any fields\n  }\n',
       text: `
@@ -43,15 +43,10 @@ const pieces: Record<Piece, readonly Addition[]> = {
   }
 `,
     },
-    {
-      file: 'src/messaging/contacts/resource.ts',
-      after: '  ContactLookupResult,\n',
-      text: '  ContactNotes,\n',
-    },
   ],
   fake: [
     {
-      file: 'src/testing/messaging/contacts/contacts.ts',
+      file: 'src/testing/messaging/contacts.ts',
       after: "  'POST /contacts': create,\n",
       text: "  'GET /contacts/{id}/notes': () => ({ body: { notes: [] } }),\n",
     },
@@ -63,8 +58,8 @@ const wireTable: Addition = {
   after: '[\n',
   text: `  {"service": "messaging", "method": "GET", "path": "/contacts/{id}/notes", "sdk": "messaging.contacts.notes", "key": "secret", "enveloped": false, "repeatable": true},\n`,
 };
-const places = ['routes', 'types', 'schemas', 'resource'].map(
-  (name) => `src/messaging/contacts/${name}.ts`,
+const places = ['contacts', 'contacts.types', 'contacts.schemas'].map(
+  (name) => `src/messaging/${name}.ts`,
 );
 
 let copy: TreeCopy;

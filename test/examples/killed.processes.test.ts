@@ -45,6 +45,8 @@ const eachRun: Readonly<Record<string, number>> = {
   '16-video.ts': 1,
   '17-audio.ts': 1,
   '21-audio-callback-express.ts': 1,
+  '27-one-click-unsubscribe.ts': 2,
+  '28-double-opt-in.ts': 1,
   'README.md 1': 1,
 };
 

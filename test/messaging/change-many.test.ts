@@ -86,10 +86,6 @@ describe('what a job says', () => {
     },
   );
 
-  it.each([{ jobId: 7 }, { id: 'job_1' }])('%j names a job', async (started) => {
-    expect(await answers(started).deleteAll(['a'], { wait })).toMatchObject({ done: 1 });
-  });
-
   it('a job that is gone after it was queued says nothing about the rows', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
     let checks = 0;

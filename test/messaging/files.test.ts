@@ -142,6 +142,13 @@ describe('a file as people export it', () => {
       failed.map((text) => expect.stringContaining(text) as string),
     );
     expect(report).toMatchObject({ done: wanted.done, unknown: [] });
+    const [upload] = fake.requests
+      .map(({ body }) => body)
+      .filter((body) => body instanceof FormData);
+    const [header] = ((await (upload?.get('file') as File | undefined)?.text()) ?? 'none').split(
+      '\n',
+    );
+    expect(header?.split(',')).not.toContain(''); // a column without a name
     const contacts = [...fake.project.contacts.values()];
     for (const [person, data] of Object.entries(wanted.contacts)) {
       const found = contacts.find(({ email }) => email.startsWith(`${person}@`));

@@ -209,6 +209,15 @@ describe('an import of many rows', () => {
     expect([rest.done, fake.project.contacts.size]).toEqual([6, 9]);
   });
 
+  it('has cells without types: a text that must stay one is written by a call of its own', async () => {
+    const { fake, messaging } = scene();
+    await messaging.contacts.importAll(['email,zip,phone\nann@example.com,12345,0123\n']);
+    const [contact] = fake.project.contacts.values();
+    expect(contact?.data).toEqual({ zip: 12345, phone: '0123' }); // as some services read them
+    await messaging.contacts.update(contact?.id ?? '', { data: { zip: '12345' } });
+    expect(contact?.data).toEqual({ zip: '12345', phone: '0123' });
+  });
+
   it('says that a reserved column is dropped', async () => {
     const { messaging, warnings } = scene();
     await messaging.contacts.importAll(['email,id,unsubscribeUrl\nann@example.com,7,x\n']);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defineTemplate, MessagingClient } from 'postreel/messaging';
-import { renderText, variablesOf } from '../../src/messaging/templates/template-text.js';
+import { renderText, variablesOf } from '../../src/messaging/shared/template-text.js';
 import fc from '../support/property.js';
 
 describe('the variables of a template', () => {

@@ -18,8 +18,6 @@ export const maxMs = 90_000;
 const atOnce = 2;
 // The same pace as in fast-timers.mjs.
 const speed = 60;
-// The export that the documents' programs read.
-const people = 'E-Mail,First Name,Notes\nann@example.com,Ann,met in May\nbob@example.com,Bob,\n';
 
 /**
  * Runs scripts, a few at a time and each with fakes and in a folder of its own; the ends come in
@@ -51,6 +49,9 @@ function run(command: readonly string[]): Promise<ScriptEnd> {
   return withServices((runHere) => runHere(command));
 }
 
+// The file that the documents import.
+const people = 'E-Mail,First Name,Notes,City\nzoe@example.com,Zoé,x,Paris\nno address,Bo,,Rome\n';
+
 /** Runs scripts with fast timers in one folder, against fakes whose time runs as fast. */
 export async function withServices<Result>(
   work: (
@@ -65,8 +66,8 @@ export async function withServices<Result>(
   // Inside the repository, where `postreel` means this package.
   await mkdir('test/.tmp', { recursive: true });
   const folder = resolve(await mkdtemp('test/.tmp/script-'));
-  const env = { ...environmentOf(fake), TMPDIR: folder };
   await writeFile(join(folder, 'people.csv'), people);
+  const env = { ...environmentOf(fake), TMPDIR: folder };
   try {
     return await work(
       (command, kill) => execute(command, { cwd: folder, env, kill }),

@@ -2,7 +2,7 @@ import type { ActivityEntry, MessagingClient, Paginated } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/core/route.js';
 import type { Activity } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/activity/routes.js';
+import type { routes } from '../../src/messaging/activity.js';
 
 type Rows = MethodsFor<typeof routes>;
 

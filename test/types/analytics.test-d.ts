@@ -2,7 +2,7 @@ import type { MessagingClient } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/core/route.js';
 import type { Analytics } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/analytics/routes.js';
+import type { routes } from '../../src/messaging/analytics.js';
 
 type Rows = MethodsFor<typeof routes>;
 

@@ -2,7 +2,7 @@ import type { MessagingClient } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/core/route.js';
 import type { Auth } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/auth/routes.js';
+import type { routes } from '../../src/messaging/auth.js';
 
 type Rows = MethodsFor<typeof routes>;
 

@@ -2,7 +2,7 @@ import type { Campaign, CampaignCreate, CampaignSend, CreatedCampaign } from 'po
 import { expectTypeOf } from 'vitest';
 import type { MethodsFor } from '../../src/core/route.js';
 import type { Campaigns } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/campaigns/routes.js';
+import type { routes } from '../../src/messaging/campaigns.js';
 
 type Rows = MethodsFor<typeof routes>;
 

@@ -1,7 +1,7 @@
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/core/route.js';
 import type { Config } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/config/routes.js';
+import type { routes } from '../../src/messaging/config.js';
 
 type Rows = MethodsFor<typeof routes>;
 

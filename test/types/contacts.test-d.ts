@@ -14,7 +14,7 @@ import {
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/core/route.js';
 import type { ContactFields, Contacts } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/contacts/routes.js';
+import type { routes } from '../../src/messaging/contacts.js';
 
 type Rows = MethodsFor<typeof routes>;
 

@@ -2,7 +2,7 @@ import type { Domain, MessagingClient, Paginated } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/core/route.js';
 import type { Domains } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/domains/routes.js';
+import type { routes } from '../../src/messaging/domains.js';
 
 type Rows = MethodsFor<typeof routes>;
 

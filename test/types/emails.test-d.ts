@@ -7,8 +7,8 @@ import {
 } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/core/route.js';
-import type { Emails } from '../../src/messaging/emails/resource.js';
-import type { routes } from '../../src/messaging/emails/routes.js';
+import type { Emails } from '../../src/messaging/emails.js';
+import type { routes } from '../../src/messaging/emails.js';
 import type { SendResult } from 'postreel/messaging';
 
 type Rows = MethodsFor<typeof routes>;

@@ -2,7 +2,7 @@ import type { Contact, Filter, FilterElement, SegmentCreate, SegmentMember } fro
 import { expectTypeOf } from 'vitest';
 import type { MethodsFor } from '../../src/core/route.js';
 import type { SegmentMembers, Segments } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/segments/routes.js';
+import type { routes } from '../../src/messaging/segments.js';
 
 type Rows = MethodsFor<typeof routes>;
 

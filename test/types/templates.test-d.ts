@@ -2,7 +2,7 @@ import type { OpenRecord, Template, TemplateCreate, TemplateType } from 'postree
 import { expectTypeOf } from 'vitest';
 import type { MethodsFor } from '../../src/core/route.js';
 import type { Templates } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/templates/routes.js';
+import type { routes } from '../../src/messaging/templates.js';
 
 type Rows = MethodsFor<typeof routes>;
 

@@ -2,7 +2,7 @@ import type { FileInput, MessagingClient, UploadedImage } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/core/route.js';
 import type { Uploads } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/uploads/routes.js';
+import type { routes } from '../../src/messaging/uploads.js';
 
 type Rows = MethodsFor<typeof routes>;
 

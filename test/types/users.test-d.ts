@@ -2,7 +2,7 @@ import type { User } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/core/route.js';
 import type { Users } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/users/routes.js';
+import type { routes } from '../../src/messaging/users.js';
 
 type Rows = MethodsFor<typeof routes>;
 

@@ -7,7 +7,7 @@ import type {
   WorkflowSteps,
   WorkflowTransitions,
 } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/workflows/routes.js';
+import type { routes } from '../../src/messaging/workflows.js';
 
 type Rows = MethodsFor<typeof routes>;
 

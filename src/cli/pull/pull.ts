@@ -1,7 +1,7 @@
 import { UnexpectedResponseError, type RequestOptions } from 'postreel';
 import { isRecord } from '../../core/values.js';
 import type { ContactField, FieldInventory, EventNames, Template } from 'postreel/messaging';
-import { variablesOf } from '../../messaging/templates/template-text.js';
+import { variablesOf } from '../../messaging/shared/template-text.js';
 import { typesFile, type PulledTemplate, type PulledTypes } from './types-file.js';
 
 /** A client, as far as types are pulled from its project. */

@@ -7,9 +7,8 @@ import { blocksOf, type Batch, type PlacedRow } from '../bulk.js';
 import { CsvDecoder, CsvReader, csvText, type CsvRecord } from '../csv.js';
 import { limits } from '../limits.js';
 import { isSynchronous, type RowSource } from '../shared/row-source.js';
-import { emailProblem } from '../shared/values.js';
+import { emailKey, emailProblem } from '../shared/values.js';
 import { columnsOf, requireNamed, type ColumnRules, type Columns } from './import-columns.js';
-import { emailKey } from './job-ends.js';
 
 // Far below the 5 MB that one call takes (Limits, "CSV import"): memory stays flat.
 const maxBytes = 512 * 1024;
@@ -104,8 +103,7 @@ class TextRows {
   readonly #reader = new CsvReader();
   #layout: Layout | undefined;
   /** The first of its text, until it is long enough. */
-  #held: string[] | undefined = [];
-  #heldLength = 0;
+  #held: HeldText | undefined = new HeldText();
   #mayBeDamaged = false;
   #index = 0;
 
@@ -124,9 +122,8 @@ class TextRows {
       yield* this.#entries(this.#reader.read(text));
       return;
     }
-    this.#held.push(text);
-    this.#heldLength += text.length;
-    if (this.#heldLength > lookAhead) {
+    this.#held.add(text);
+    if (this.#held.length > lookAhead) {
       yield* this.#release();
     }
   }
@@ -150,9 +147,11 @@ class TextRows {
   }
 
   *#release(): Generator<readonly Entry[], void, undefined> {
-    const text = this.#held?.join('') ?? '';
+    const held = this.#held;
     this.#held = undefined;
-    yield* this.#entries(this.#reader.read(text));
+    for (let text = held?.take(); text !== undefined; text = held?.take()) {
+      yield* this.#entries(this.#reader.read(text));
+    }
   }
 
   *#entries(blocks: Iterable<readonly CsvRecord[]>): Generator<readonly Entry[], void, undefined> {
@@ -185,6 +184,40 @@ class TextRows {
     }
     const wrong = checkCells(cells, layout, this.#rules, this.#mayBeDamaged);
     return wrong ? refuse(wrong.field, wrong.message) : row;
+  }
+}
+
+// Pieces may be single lines: a hundred thousand of them take more memory than their text.
+const minBlock = 64 * 1024;
+
+/** Text that waits, in few blocks. */
+class HeldText {
+  length = 0;
+  readonly #blocks: string[] = [];
+  #pieces: string[] = [];
+  #piecesLength = 0;
+
+  add(piece: string): void {
+    this.length += piece.length;
+    this.#pieces.push(piece);
+    this.#piecesLength += piece.length;
+    if (this.#piecesLength >= minBlock) {
+      this.#close();
+    }
+  }
+
+  /** The next block, which is held no longer; `undefined` after the last one. */
+  take(): string | undefined {
+    if (this.#piecesLength > 0) {
+      this.#close();
+    }
+    return this.#blocks.shift();
+  }
+
+  #close(): void {
+    this.#blocks.push(this.#pieces.join(''));
+    this.#pieces = [];
+    this.#piecesLength = 0;
   }
 }
 

@@ -1,5 +1,6 @@
 import { PostreelError, type JobFailedError } from '../../core/errors.js';
 import { isRecord } from '../../core/values.js';
+import { emailKey } from '../shared/values.js';
 
 /** What the service calls the rows of a batch. */
 export interface RowKeys {
@@ -185,11 +186,6 @@ function keyOf(entry: Entry, { namedBy }: RowKeys): string {
   const key = entry[namedBy];
   const text = typeof key === 'string' || typeof key === 'number' ? String(key) : '';
   return namedBy === 'email' ? emailKey(text) : text;
-}
-
-/** Emails come back trimmed and in lower case. */
-export function emailKey(email: string): string {
-  return email.trim().toLowerCase();
 }
 
 function isNotFound({ error }: Entry): boolean {

@@ -1,5 +1,5 @@
 import { wireValue } from '../../core/body.js';
-import type { SendRequest } from './types.js';
+import type { SendRequest } from '../emails.js';
 
 /** Does this email have attachments that must be encoded before it is sent? */
 export function hasFiles(body: unknown): boolean {

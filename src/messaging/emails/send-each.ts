@@ -1,26 +1,109 @@
-import { callSafely } from '../../core/async.js';
-import type { Call, RequestOptions } from '../../core/types.js';
-import { fingerprint, isIdNumber, isRecord } from '../../core/values.js';
+import type { RequestOptions, Call } from '../../core/types.js';
 import {
+  type Report,
   invalidRequest,
   isPostreelError,
   PartialError,
   UnexpectedResponseError,
   type PostreelError,
 } from '../../core/errors.js';
+import type {
+  ContentSend,
+  NamedAddress,
+  TemplateSend,
+  SendRequest,
+  SendResult,
+} from '../emails.js';
+import { callSafely } from '../../core/async.js';
+import { fingerprint, isRecord } from '../../core/values.js';
 import { wireValue } from '../../core/body.js';
 import { kindOf } from '../../core/request.js';
-import type { OnceKey } from '../../core/once.js';
+import { type OnceKey, journalMissing, keyIn } from '../../core/once.js';
 import { fieldsOf } from '../shared/request-body.js';
 import { checkRows, iterable, untilAborted, type RowSource } from '../shared/row-source.js';
-import type {
-  EachMessage,
-  EachRecipient,
-  EachResult,
-  SendEachOptions,
-  SendEachReport,
-} from './each-types.js';
-import type { SendRequest, SendResult } from './types.js';
+import {
+  anything,
+  callback,
+  invalidOption,
+  oneOf,
+  readOptions,
+  requestOptions,
+  wholeNumber,
+  type OptionKinds,
+} from '../../core/options.js';
+
+/**
+ * Whom to mail: an address, with fields of the email of its own if you like. `data` and `headers` go over
+ * those of the common email, field by field; the others replace it, and with a `template` of its own a
+ * recipient gets no common `subject` and `body`. Any other field fails the row, except those that a contact has
+ * (`id`, `createdAt`, `updatedAt`, `_meta`), which are left out.
+ */
+export type EachRecipient<Fields extends object = object> = string | EachRecipientMail<Fields>;
+
+/** A recipient with fields of the email of its own. */
+export interface EachRecipientMail<Fields extends object>
+  extends
+    NamedAddress,
+    Partial<Omit<ContentSend<Fields>, 'to' | 'name' | 'template'>>,
+    Pick<Partial<TemplateSend<Fields>>, 'template'> {}
+
+/** An email for many. */
+export type EachMessage<Fields extends object = object> =
+  Omit<TemplateSend<Fields>, 'to'> | Omit<ContentSend<Fields>, 'to'>;
+
+/** What became of the email to one recipient. */
+export type EachResult =
+  | {
+      readonly email: string;
+      readonly status: 'sent';
+      /** The id of the email. */
+      readonly id: string;
+      /** Whether an earlier run, or an earlier one of the recipients, has had it already. */
+      readonly isEarlier: boolean;
+    }
+  /** The email was certainly not sent; another run with the same `once` tries again. */
+  | { readonly email: string; readonly status: 'failed'; readonly error: unknown }
+  /** The email may have been sent: its answer was lost, now or in an earlier run. */
+  | { readonly email: string; readonly status: 'unknown'; readonly error: unknown };
+
+/** How to send an email to many. */
+export interface SendEachOptions extends Omit<RequestOptions, 'once'> {
+  /**
+   * Your own name for this email, the same in every run: `'news-2027-03'`. Each recipient gets it once
+   * under this name, across crashes and hosts, also where its text was corrected meanwhile. It needs a
+   * client with a `journal`.
+   */
+  once?: string;
+  /**
+   * What to do about recipients of an earlier run for whom it is unknown whether they have the email:
+   * `'list'` leaves them out, `'send'` mails them again. Never use `'send'` while another run goes on.
+   * @default 'list'
+   */
+  unknown?: 'list' | 'send' | undefined;
+  /**
+   * How many emails are under way at once. After a crash so many at most are unknown.
+   * @default 10
+   */
+  concurrency?: number | undefined;
+  /**
+   * The first recipient to mail, from 0: the `resumeFrom` of a run that ended early.
+   * @default 0
+   */
+  from?: number | undefined;
+  /** Called with what became of each email. What it throws is ignored. */
+  onResult?: ((result: EachResult) => void) | undefined;
+}
+
+/**
+ * What became of an email to many. `done` is the number of recipients who have it; those of `unknown` are
+ * mailed again only with `unknown: 'send'`.
+ */
+export interface SendEachReport<Row = EachRecipient> extends Report<Row> {
+  /** How many of `done` this run has sent. */
+  sent: number;
+  /** How many of `done` had it already. */
+  earlier: number;
+}
 
 /** What a run asks of its client. */
 export interface EachHost<Fields extends object> {
@@ -54,6 +137,45 @@ export async function sendEach<Fields extends object>(
     throw new PartialError('sendEach()', { ...run.report, notReached, resumeFrom }, cause);
   }
   return run.report;
+}
+
+/** The options of `sendEach()`, checked. */
+export function readEachOptions(
+  given: SendEachOptions | undefined,
+  hasJournal: boolean,
+): SendEachOptions {
+  refuseGone(given);
+  const options = readOptions(given, kinds, { name: '`sendEach()`' });
+  if (!given || !('once' in given)) {
+    return options;
+  }
+  const once = keyIn(given);
+  if (!hasJournal) {
+    throw journalMissing('`sendEach()` with `once`');
+  }
+  return { ...options, once };
+}
+
+const kinds: OptionKinds<SendEachOptions> = {
+  ...requestOptions,
+  once: anything(), // its own check says more
+  unknown: oneOf('list', 'send'),
+  concurrency: wholeNumber(1),
+  from: wholeNumber(0),
+  onResult: callback(),
+};
+
+const gone: Readonly<Record<string, string>> = {
+  key: 'it is `once` now',
+  journal: 'give it to the client, `new MessagingClient({ journal })`, and name the mailing `once`',
+};
+
+// Left out in silence, a mailing that went on after a crash would begin anew.
+function refuseGone(given: unknown): void {
+  const name = Object.keys(gone).find((one) => isRecord(given) && given[one] !== undefined);
+  if (name !== undefined) {
+    throw invalidOption(`\`${name}\` is no option of \`sendEach()\`: ${gone[name]}`);
+  }
 }
 
 type Recipient<Fields extends object> = Exclude<EachRecipient<Fields>, string>;
@@ -137,7 +259,7 @@ class EachRun<Fields extends object> {
       const body = bodyOf(this.#message, recipient);
       call = this.#host.sendUnder(this.#keyOf(email), body, this.#rest);
       const { data, replayed = false } = await call.withResponse();
-      const id = sentId(data, email);
+      const id = sentId(data);
       this.#end(row, email, { email: recipient.email, status: 'sent', id, isEarlier: replayed });
     } catch (error) {
       const outcome = isPostreelError(error) ? error.outcome : call ? call.outcome : 'not-sent';
@@ -158,7 +280,7 @@ class EachRun<Fields extends object> {
           call: 'sendEach',
           print: '',
           sendsUnknown: this.#sendsUnknown,
-          keep: (data) => ({ emails: [{ email: sentId(data, email) }] }),
+          keep: (data) => ({ emails: [{ email: sentId(data) }] }),
         };
   }
 
@@ -231,8 +353,11 @@ function noAddress<Fields extends object>({ row, index }: Row<Fields>): Postreel
   return invalidRequest([{ field: `recipients[${index}]`, message }]);
 }
 
-// What else a row of a database has is none of it.
 const ownFields = ['from', 'subject', 'body', 'template', 'reply', 'attachments', 'subscribed'];
+
+// What a contact or a row of a database has, and asks for nothing.
+const recordOnly = ['id', 'createdAt', 'updatedAt', '_meta'];
+const rowFields = [...ownFields, ...recordOnly, 'email', 'name', 'data', 'headers'];
 
 function bodyOf<Fields extends object>(
   message: EachMessage<Fields>,
@@ -242,6 +367,7 @@ function bodyOf<Fields extends object>(
   const to = name === undefined ? email : { email, name };
   const common = isRecord(message) ? fieldsOf(message) : {};
   const given: Readonly<Record<string, unknown>> = { ...recipient };
+  refuseUnknown(given);
   const own = ownFields.filter((field) => given[field] !== undefined);
   // A template has a subject and a body of its own.
   const dropped = given['template'] === undefined ? [] : ['subject', 'body'];
@@ -253,6 +379,17 @@ function bodyOf<Fields extends object>(
     to,
   };
   return body as SendRequest<Fields>; // of the same fields
+}
+
+/** Refuses a field that is none of an email: left out, it would be missed in what the recipient gets. */
+function refuseUnknown(row: Readonly<Record<string, unknown>>): void {
+  const unknown = Object.keys(row).filter(
+    (name) => !rowFields.includes(name) && row[name] !== undefined,
+  );
+  if (unknown.length > 0) {
+    const message = 'is no field of an email: what its text shows goes into `data`';
+    throw invalidRequest(unknown.map((field) => ({ field, message })));
+  }
 }
 
 /** A field that has the entries of both, the recipient's over the common ones. */
@@ -279,7 +416,7 @@ function entriesOf(field: string, given: unknown): [string, unknown][] {
 }
 
 // A bare yes is a success, though its list is empty; in an answer that says more it means that the recipient was skipped.
-function sentId(answer: unknown, email: string): string {
+function sentId(answer: unknown): string {
   const { emails, ...more } = Object(answer) as Record<string, unknown>; // or nothing
   const saysMore = Object.keys(more).some((name) => name !== 'success');
   if (!Array.isArray(emails) || (emails.length === 0 && !saysMore)) {
@@ -292,9 +429,8 @@ function sentId(answer: unknown, email: string): string {
       { code: 'RECIPIENT_SKIPPED', outcome: 'rejected', method: 'POST', path: '/v1/send' },
     );
   }
-  const id: unknown = isRecord(first) ? (first['email'] ?? first['id']) : first;
-  // Some services have numbers.
-  return (typeof id === 'string' && id !== email) || isIdNumber(id) ? String(id) : '';
+  const id: unknown = isRecord(first) ? first['email'] : undefined;
+  return typeof id === 'string' ? id : '';
 }
 
 // A key that is wrong for one recipient is wrong for all, and so is a journal that cannot be written.

@@ -3,7 +3,7 @@ import { isRecord } from '../../core/values.js';
 import { wireValue } from '../../core/body.js';
 
 /** Which fields of a record do not go back to the service. */
-export interface BodyRules {
+interface BodyRules {
   /** Fields that only answers have. */
   readonly answerOnly: readonly string[];
   /** Fields that are left out when they are `null`; `'all'` where leaving out means the same. */

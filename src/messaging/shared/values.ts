@@ -1,4 +1,21 @@
-import { isIdNumber } from '../../core/values.js';
+import { type OpenInput, type Timestamp, isIdNumber } from '../../core/values.js';
+
+/** Which part of a list to get. Other fields are sent as they are. */
+export interface ListQuery extends OpenInput {
+  /**
+   * Items per page, 1 to 100.
+   * @default 20 when awaited, 100 when iterated
+   */
+  limit?: number | undefined;
+  /** Where to continue: the `cursor` of a page or an iterator. */
+  cursor?: string | undefined;
+}
+
+/** A period. The service does not document these names. */
+export interface PeriodQuery extends OpenInput {
+  startDate?: Timestamp | undefined;
+  endDate?: Timestamp | undefined;
+}
 
 // Stricter than "something@something" would refuse addresses that the service takes.
 const emailForm = /^[^\s@<>]+@[^\s@<>]+$/;
@@ -36,6 +53,11 @@ export function emailProblem(value: unknown): string | undefined {
   return /@.*[,;\s].*@/.test(value)
     ? 'must be one email address; give several as a list'
     : 'must be an email address';
+}
+
+/** Emails come back trimmed and in lower case. */
+export function emailKey(email: string): string {
+  return email.trim().toLowerCase();
 }
 
 /** Could this be an id that the service gave? A number that JSON has rounded is another record's. */

@@ -14,7 +14,7 @@ import type {
   WorkflowCreate,
   WorkflowGraph,
   WorkflowStep,
-} from './types.js';
+} from '../workflows.js';
 
 /**
  * What a workflow does, by the names of its steps and without any id: the same for a definition and for

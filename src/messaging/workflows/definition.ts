@@ -1,8 +1,8 @@
 import { type FieldError, invalidRequest } from '../../core/errors.js';
 import { isRecord, type OpenInput } from '../../core/values.js';
 import { isReserved, reservedKeys, type ContactData } from '../shared/data.js';
-import type { Filter } from '../shared/filter.js';
-import type { StepConfig, StepType, TransitionBranch } from './types.js';
+import type { Filter } from '../shared/filters.js';
+import type { StepConfig, StepType, TransitionBranch } from '../workflows.js';
 
 /** A length of time. */
 export interface Span {

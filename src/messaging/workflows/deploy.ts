@@ -30,7 +30,7 @@ import type {
   WorkflowCreate,
   WorkflowGraph,
   WorkflowUpdate,
-} from './types.js';
+} from '../workflows.js';
 import {
   checkDefinition,
   edgesOf,

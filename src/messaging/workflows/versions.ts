@@ -1,6 +1,6 @@
 import { markPattern, type WorkflowDefinition } from './definition.js';
 import { eventOf } from './content.js';
-import type { Workflow } from './types.js';
+import type { Workflow } from '../workflows.js';
 
 /** A workflow that was deployed from a definition of this name, as its own name says. */
 export interface Version {

@@ -1,7 +1,7 @@
 import type { BehaviorOf, Table } from './setting.js';
 import { sharedBehaviors } from './shared.js';
 
-/** Every open point of the messaging document; the first value of each is the default. */
+/** Where services of this kind are known to differ within the messaging document; the first value of each is the default. */
 export const messagingBehaviors = {
   ...sharedBehaviors,
   unset: {
@@ -13,16 +13,6 @@ export const messagingBehaviors = {
     values: ['object', 'null', 'missing'],
     what: 'the `data` of a contact without custom fields',
     silent: 'Contact: `data` is an object',
-  },
-  emailCase: {
-    values: ['any', 'exact'],
-    what: 'whether emails that differ in upper and lower case are one contact',
-    silent: 'Contact: `email` is "unique within a project"',
-  },
-  upsertConsent: {
-    values: ['kept', 'granted'],
-    what: 'whether an upsert without `subscribed` subscribes a contact that had unsubscribed',
-    silent: '`POST /contacts`: what an update changes is not shown',
   },
   openFields: {
     values: ['ours', 'absent'],
@@ -79,21 +69,6 @@ export const messagingBehaviors = {
     what: 'the status of a public key on a secret endpoint',
     silent: 'Authentication 3 and 7: "invalid key", "unauthorized resource"',
   },
-  unverifiedSenderStatus: {
-    values: [422, 403, 400],
-    what: 'the status of a `from` whose domain is not verified',
-    silent: '`POST /v1/send`, `from`: the rule has no status',
-  },
-  unnamedConflictStatus: {
-    values: [400, 409, 422],
-    what: 'the status of what the state of a resource forbids, beyond the three named cases of 409',
-    silent: 'Errors, 409; States and transitions',
-  },
-  jobIds: {
-    values: ['jobId', 'id', 'none'],
-    what: 'how the answer to an import or bulk call names its job',
-    silent: 'Contacts: the answers of import, bulk-unsubscribe and bulk-delete are not shown',
-  },
   jobStatusField: {
     values: ['state', 'status'],
     what: 'the field with the status of a job',
@@ -114,55 +89,20 @@ export const messagingBehaviors = {
     what: 'campaign and execution states beyond DRAFT, SCHEDULED and SENDING',
     silent: '"Other campaign states … not shown"; "Execution statuses … not shown"',
   },
-  roles: {
-    values: ['upper', 'lower'],
-    what: 'the role values of members',
-    silent: 'Authentication 8',
-  },
   eventNames: {
     values: ['dotted', 'snake_case'],
     what: 'activity types and the names of segment entry and exit events',
     silent: 'Events 3 and 4',
-  },
-  attachments: {
-    values: ['any', 'base64'],
-    what: 'what an attachment must look like: any object, or `{ filename, content }` with base64',
-    silent: '`POST /v1/send`, `attachments`: "item shape: not shown"',
   },
   periods: {
     values: ['ignored', 'startDate'],
     what: 'whether lists of events and activity keep to `startDate` and `endDate`',
     silent: 'Endpoints, last line',
   },
-  trackRequires: {
-    values: ['email-and-event', 'nothing'],
-    what: 'which fields tracking requires',
-    silent: '`POST /v1/track`: "Which of them are required: not shown"',
-  },
   accountAccess: {
     values: ['key-or-session', 'session'],
     what: 'whether account endpoints take a key or want a session',
     silent: 'Authentication 2 and 6',
-  },
-  campaignAudience: {
-    values: ['subscribed', 'everybody'],
-    what: 'whether campaigns go to unsubscribed contacts',
-    silent: 'Campaign: not shown',
-  },
-  workflowEmails: {
-    values: ['everybody', 'subscribed'],
-    what: 'whether workflows mail unsubscribed contacts',
-    silent: 'Workflow: not shown',
-  },
-  waitTimeout: {
-    values: ['next', 'end'],
-    what: 'where an execution goes when a WAIT_FOR_EVENT step runs out of time',
-    silent: '"step configuration: not shown"',
-  },
-  eventFields: {
-    values: ['event', 'none'],
-    what: 'whether CONDITION steps reach fields of the last event as `event.<name>`',
-    silent: '`GET /workflows/fields`: "contact and event fields"',
   },
   workflowStart: {
     values: ['empty', 'trigger-step'],
@@ -188,21 +128,6 @@ export const messagingBehaviors = {
     values: ['transition', 'condition'],
     what: 'whether a transition has its `branch` itself, or inside a `condition`',
     silent: '"Fields of … transition … not shown"',
-  },
-  filterGroups: {
-    values: ['and-or', 'all-any'],
-    what: 'the names that join several filters',
-    silent: 'Segment: "structure beyond a single filter element: not shown"',
-  },
-  filterBooleans: {
-    values: ['text', 'boolean'],
-    what: 'whether a filter names a boolean by its text',
-    silent: 'Custom fields 8: `value` is a string or a number',
-  },
-  verifySuggestion: {
-    values: ['none', 'suggestion'],
-    what: 'a suggested correction in the result of a verification',
-    silent: '`POST /v1/verify`: "A suggested-correction field for typos: not shown"',
   },
 } as const satisfies Table;
 

@@ -29,7 +29,7 @@ export interface Verdict {
 }
 
 /** Counts requests by bucket (a project, a key). */
-export interface RateLimiter {
+interface RateLimiter {
   /** Counts a request, unless it is over the limit: a refused request costs nothing. */
   readonly check: (bucket: string, now: number) => Verdict;
   readonly reset: () => void;

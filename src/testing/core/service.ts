@@ -2,17 +2,13 @@ import { withClock } from '../../core/async.js';
 import type { EndpointName } from '../endpoint-names.js';
 import { mswHandlers, type MswHandler } from '../msw.js';
 import { unpacked } from '../wire/delivery.js';
-import type { Clock } from './time/clock.js';
-import type { Duration } from './time/duration.js';
-import { breakExchange } from './http/exchange.js';
+import { isError } from '../../core/errors.js';
+import type { Clock, Duration } from './clock.js';
+import { breakExchange, readRequest, Refusal, toResponse, type Incoming } from './http.js';
 import { createFaults, type Fault, type Faults } from './faults.js';
-import { createPipeline } from './pipeline.js';
-import { createRecorder, type RecordedRequest } from './record.js';
-import { readRequest } from './http/request.js';
-import { createRouter, endpointsOf, type Match } from './http/router.js';
-import type { SecondAddress, ServiceOptions } from './service-options.js';
-
-export type { ServiceOptions } from './service-options.js';
+import { createRouter, endpointsOf, type Match } from './router.js';
+import { type RateLimitOptions, createRateLimiter } from './rate-limit.js';
+import type { FakeAnswer, FakeRequest, Handlers } from './types.js';
 
 /** A fake service: one world behind `fetch`, MSW handlers or a server. */
 export interface Service {
@@ -143,4 +139,154 @@ function pathBelow(baseUrl: string, url: URL): string | undefined {
   }
   const path = address.slice(baseUrl.length);
   return path === '' || path.startsWith('/') ? path : undefined;
+}
+
+/** What a service is made of. */
+export interface ServiceOptions<Scope> {
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly service: 'messaging' | 'media';
+  readonly handlers: Handlers<Scope>;
+  /** Decides who calls, before the handler runs: throws a Refusal 401/403 or returns the scope. */
+  enter(request: FakeRequest, endpoint: string): Scope;
+  /** The name of the rate-limit bucket (the project, the key), or undefined for calls that do not count. */
+  bucket(request: FakeRequest, endpoint: string): string | undefined;
+  readonly limit: RateLimitOptions;
+  readonly wire: Wire;
+  /** A second address that is no part of the endpoint table, e.g. the CDN of finished files. */
+  readonly also?: SecondAddress;
+  /** Chance, for faults with a `probability`. @default Math.random */
+  readonly random?: () => number;
+}
+
+/** What lies between the handlers, which keep to the documents, and the wire of one world. */
+export interface Wire {
+  /** The request as the handlers know it. */
+  request(request: FakeRequest, endpoint: string): FakeRequest;
+  /** An answer as this service gives it. */
+  answer(answer: FakeAnswer, endpoint: string): FakeAnswer;
+  /** An object becomes JSON, text is sent as it is, `undefined` is an empty body. */
+  refusal(refusal: Refusal, request: FakeRequest, requestId: string): FakeAnswer;
+  /** The answer to a request of this method, on its way. */
+  deliver(response: Response, method: string): Response;
+}
+
+/** Answers outside of the endpoint table: no keys, no rate limit, but recorded and breakable. */
+interface SecondAddress {
+  readonly baseUrl: string;
+  /** The name that faults and records know it by. */
+  readonly endpoint: string;
+  answer(request: Request, path: string): Response;
+}
+
+/** The steps of a request: known path, key, rate limit, body, handler. */
+interface Pipeline {
+  answer(incoming: Incoming, endpoint: string | undefined): Promise<Response>;
+  reset(): void;
+}
+
+function createPipeline<Scope>(options: ServiceOptions<Scope>): Pipeline {
+  const limiter = createRateLimiter(options.limit);
+  const { wire } = options;
+  let refusals = 0;
+
+  async function answer(incoming: Incoming, endpoint: string | undefined): Promise<Response> {
+    const headers: Record<string, string> = {};
+    const given = await run(incoming, endpoint, headers).catch((error: unknown) =>
+      refused(asRefusal(error), incoming.request),
+    );
+    const response = toResponse({ ...given, headers: { ...headers, ...given.headers } });
+    return wire.deliver(response, incoming.request.method);
+  }
+
+  async function run(
+    { request, problem }: Incoming,
+    endpoint: string | undefined,
+    headers: Record<string, string>,
+  ): Promise<FakeAnswer> {
+    const handler = endpoint === undefined ? undefined : options.handlers[endpoint];
+    if (endpoint === undefined || handler === undefined) {
+      throw new Refusal(404, 'NOT_FOUND', `${request.method} ${request.path} does not exist.`);
+    }
+    const understood = wire.request(request, endpoint);
+    const scope = options.enter(understood, endpoint);
+    count(options.bucket(understood, endpoint), headers);
+    if (problem !== undefined) {
+      throw problem;
+    }
+    return wire.answer(await handler(understood, scope), endpoint);
+  }
+
+  function count(bucket: string | undefined, headers: Record<string, string>): void {
+    if (bucket === undefined) {
+      return;
+    }
+    const verdict = limiter.check(bucket, options.clock.now());
+    Object.assign(headers, verdict.headers);
+    if (!verdict.isAllowed) {
+      throw new Refusal(429, 'RATE_LIMITED', 'Rate limit exceeded.');
+    }
+  }
+
+  function refused(refusal: Refusal, request: FakeRequest): FakeAnswer {
+    refusals += 1;
+    const requestId = `req_${String(refusals).padStart(6, '0')}`;
+    const given = wire.refusal(refusal, request, requestId);
+    return { ...given, headers: { ...given.headers, ...refusal.details.headers } };
+  }
+
+  return { answer, reset: () => limiter.reset() };
+}
+
+/** A fault of the fake itself is shown, not hidden: 500 with its message. */
+function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) {
+    return error;
+  }
+  const message = isError(error) ? (error.stack ?? error.message) : String(error);
+  return new Refusal(500, 'INTERNAL_ERROR', `The fake failed: ${message}`);
+}
+
+/** A request that reached the fake. */
+export interface RecordedRequest {
+  readonly method: string;
+  /** The path below the service's base address, without the query. */
+  readonly path: string;
+  /** The row of the endpoint table, e.g. `GET /contacts/{id}`; `undefined` for a path outside of it. */
+  readonly endpoint: string | undefined;
+  readonly query: Readonly<Record<string, string>>;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The parsed JSON body, or the `FormData` of a multipart body. */
+  readonly body: unknown;
+  /** The time on the fake's clock, in milliseconds since 1970. */
+  readonly at: number;
+  /** The status that was answered; `undefined` while pending and when no answer was sent. */
+  status: number | undefined;
+}
+
+interface Recorder {
+  readonly requests: RecordedRequest[];
+  add(request: FakeRequest, endpoint: string | undefined): RecordedRequest;
+}
+
+function createRecorder(clock: Clock): Recorder {
+  const requests: RecordedRequest[] = [];
+  return {
+    requests,
+    add(request, endpoint) {
+      const record: RecordedRequest = {
+        method: request.method,
+        path: request.path,
+        endpoint,
+        query: Object.fromEntries(request.query),
+        headers: Object.fromEntries(request.headers),
+        body: request.body ?? request.form,
+        at: clock.now(),
+        status: undefined,
+      };
+      requests.push(record);
+      return record;
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import type { Ids } from './ids.js';
-import type { Clock } from './time/clock.js';
+import type { Clock } from './clock.js';
 
 /** A request as a handler sees it: parsed once, paths decoded. */
 export interface FakeRequest {

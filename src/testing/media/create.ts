@@ -1,19 +1,15 @@
 import { readOptions } from '../../core/options.js';
 import { createService, type FakeClientOptions, type Service } from '../core/service.js';
 import type { Handlers } from '../core/types.js';
-import { enter, keyOf } from './access.js';
-import { generateAudio } from './generate/audio.js';
-import type { Bytes } from './files/bytes.js';
-import { answerDownload, contentOf, downloadEndpoint } from './files/downloads.js';
+import { enter, keyOf, createWorld, type MediaWorld } from './world.js';
+import { generateAudio, getStatus, generateVideo } from './generate.js';
+import { type Bytes, answerDownload, contentOf, downloadEndpoint } from './downloads.js';
 import { clockAheadMs } from '../behavior/shared.js';
 import type { MediaBehavior } from '../behavior/media.js';
 import { fakeMediaKinds, type FakeMediaOptions } from './options.js';
-import type { Job } from './jobs/outcomes.js';
-import { getStatus } from './generate/status.js';
+import type { Job } from './jobs.js';
 import type { BrandKit, CallbackAttempt, MediaFile, MediaFolder, Outcome } from './types.js';
-import { generateVideo } from './generate/video.js';
 import { mediaWire, settingsOf } from './wire.js';
-import { createWorld, type MediaWorld } from './world.js';
 
 /** A fake of the media service, with one account. */
 export interface FakeMedia extends Service {

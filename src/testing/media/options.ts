@@ -11,9 +11,8 @@ import {
   type OptionKind,
   type OptionKinds,
 } from '../../core/options.js';
-import { address } from '../core/address.js';
-import type { Clock, ClockOptions } from '../core/time/clock.js';
-import { parseDuration, type Duration } from '../core/time/duration.js';
+import { address } from '../core/ids.js';
+import { type Clock, type ClockOptions, parseDuration, type Duration } from '../core/clock.js';
 import { rateLimitKinds, type RateLimitOptions } from '../core/rate-limit.js';
 import { mediaBehaviors, type MediaBehavior } from '../behavior/media.js';
 import { kindsOf } from '../behavior/setting.js';

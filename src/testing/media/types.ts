@@ -1,4 +1,4 @@
-import type { Duration } from '../core/time/duration.js';
+import type { Duration } from '../core/clock.js';
 
 /** The states of a file (media, States and transitions). */
 export type FileStatus = 'queued' | 'processing' | 'success' | 'error' | 'canceled';

@@ -1,11 +1,10 @@
 import { behaviorOf } from '../behavior/setting.js';
 import { mediaBehaviors, type MediaBehavior } from '../behavior/media.js';
-import type { Refusal } from '../core/http/refusal.js';
-import type { Wire } from '../core/service-options.js';
-import { enveloped, written } from '../wire/answer.js';
+import type { Refusal } from '../core/http.js';
+import type { Wire } from '../core/service.js';
+import { enveloped, written, withOwnIds } from '../wire/answer.js';
 import { delivery } from '../wire/delivery.js';
 import { errorAnswer } from '../wire/errors.js';
-import { withOwnIds } from '../wire/ids.js';
 import type { FakeMediaOptions } from './options.js';
 import type { MediaWorld } from './world.js';
 

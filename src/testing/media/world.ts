@@ -1,12 +1,12 @@
-import { fakeId } from '../core/address.js';
-import { clockOf } from '../core/time/clock.js';
-import { parseDuration } from '../core/time/duration.js';
-import type { World } from '../core/types.js';
+import { fakeId, Ids } from '../core/ids.js';
+import { clockOf, parseDuration } from '../core/clock.js';
+import type { World, FakeRequest } from '../core/types.js';
 import type { MediaBehavior } from '../behavior/media.js';
-import { Ids } from '../core/ids.js';
-import { createOutcomes, type Outcomes } from './jobs/outcomes.js';
+import { Refusal } from '../core/http.js';
+import { createOutcomes, type Outcomes } from './jobs.js';
 import type { FakeMediaOptions } from './options.js';
 import type { BrandKit, CallbackAttempt, MediaFile, MediaFolder } from './types.js';
+import { refuse } from './rules.js';
 
 /** Everything a fake media service knows: one account. */
 export interface MediaWorld extends World {
@@ -89,3 +89,21 @@ const fullKit: BrandKit = {
   fonts: ['Sans'],
   voiceId: 'voice_of_the_kit',
 };
+
+/** Lets a request in, or refuses it: 401 without a valid key. */
+export function enter(world: MediaWorld, request: FakeRequest): MediaWorld {
+  // media, Authentication 1 and 3: every call, status included, sends the key.
+  if (!world.apiKeys.has(keyOf(request) ?? '')) {
+    throw new Refusal(401, 'UNAUTHORIZED', 'Missing or invalid API key.');
+  }
+  // media, Endpoints: all requests send `Content-Type: application/json`.
+  if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) {
+    refuse('Content-Type must be application/json.');
+  }
+  return world;
+}
+
+/** The key of a request, as sent. */
+export function keyOf({ headers }: FakeRequest): string | undefined {
+  return /^Bearer (\S+)$/.exec(headers.get('authorization') ?? '')?.[1];
+}

@@ -1,4 +1,4 @@
-import { Refusal } from '../core/http/refusal.js';
+import { Refusal } from '../core/http.js';
 import type { FakeRequest } from '../core/types.js';
 import { forbidden, notFound } from './find.js';
 import type { MessagingWorld, Project, Scope, User } from './state.js';

@@ -1,12 +1,12 @@
 import { group, plainObject, readOptions, text, type OptionKinds } from '../../core/options.js';
 import { clockAheadMs } from '../behavior/shared.js';
-import { clockOf, type Clock, type ClockOptions } from '../core/time/clock.js';
-import { address, fakeId } from '../core/address.js';
+import { clockOf, type Clock, type ClockOptions } from '../core/clock.js';
+import { address, fakeId } from '../core/ids.js';
 import { rateLimitKinds, type RateLimitOptions } from '../core/rate-limit.js';
 import { createService, type FakeClientOptions, type Service } from '../core/service.js';
 import { enter, rateLimitBucket } from './access.js';
 import { handlers } from './handlers.js';
-import { addProject } from './projects/project.js';
+import { addProject } from './projects.js';
 import { seed, type Seeded, type SeedPlan } from './seed.js';
 import {
   settingsKinds,
@@ -15,8 +15,8 @@ import {
   type SettingsOptions,
 } from './settings.js';
 import type { MessagingWorld, Project, SentEmail } from './state.js';
-import { addUser } from './users/accounts.js';
-import { messagingWire } from './wire/wire.js';
+import { addUser } from './users.js';
+import { messagingWire } from './wire.js';
 import { createWorld, ownerLogin } from './world.js';
 
 /** How a fake messaging service starts; the settings may be changed later. */

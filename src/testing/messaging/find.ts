@@ -1,4 +1,4 @@
-import { Refusal } from '../core/http/refusal.js';
+import { Refusal } from '../core/http.js';
 import type { FakeRequest } from '../core/types.js';
 import type { Project, Scope, Segment, Workflow } from './state.js';
 

@@ -1,20 +1,19 @@
 import type { Handlers } from '../core/types.js';
-import { handlers as activity } from './activity/handlers.js';
-import { handlers as analytics } from './analytics/handlers.js';
-import { handlers as auth } from './auth/handlers.js';
-import { handlers as campaigns } from './campaigns/handlers.js';
-import { handlers as config } from './config/handlers.js';
-import { handlers as contacts } from './contacts/handlers.js';
-import { handlers as domains } from './domains/handlers.js';
-import { handlers as emails } from './emails/handlers.js';
-import { handlers as events } from './events/handlers.js';
-import { handlers as projects } from './projects/handlers.js';
-import { handlers as segments } from './segments/handlers.js';
+import { handlers as activity } from './activity.js';
+import { handlers as analytics } from './analytics.js';
+import { handlers as auth } from './auth.js';
+import { handlers as campaigns } from './campaigns.js';
+import { handlers as contacts } from './contacts.js';
+import { handlers as domains } from './domains.js';
+import { handlers as emails } from './emails.js';
+import { handlers as events } from './events.js';
+import { handlers as projects } from './projects.js';
+import { handlers as segments } from './segments.js';
 import type { Scope } from './state.js';
-import { handlers as templates } from './templates/handlers.js';
-import { handlers as uploads } from './uploads/handlers.js';
-import { handlers as users } from './users/handlers.js';
-import { handlers as workflows } from './workflows/handlers.js';
+import { handlers as templates } from './templates.js';
+import { handlers as uploads } from './uploads.js';
+import { handlers as users } from './users.js';
+import { handlers as workflows } from './workflows.js';
 
 /** Every endpoint of the messaging service. */
 export const handlers: Handlers<Scope> = {
@@ -29,8 +28,17 @@ export const handlers: Handlers<Scope> = {
   ...activity,
   ...analytics,
   ...uploads,
-  ...config,
   ...auth,
   ...users,
   ...projects,
+
+  // messaging, /config: feature flags of enabled integrations; their names are not shown.
+  'GET /config': (_request, { world }) => ({
+    body: {
+      signups: !world.settings.disableSignups,
+      billing: true,
+      emailVerification: true,
+      oauth: { github: false, google: false },
+    },
+  }),
 };

@@ -1,4 +1,4 @@
-import { Refusal } from '../core/http/refusal.js';
+import { Refusal } from '../core/http.js';
 import type { FakeAnswer, FakeRequest } from '../core/types.js';
 import type { MessagingSettings } from './settings.js';
 import type { Scope } from './state.js';
@@ -13,7 +13,7 @@ export interface List<Item extends Listed> {
   readonly style: 'cursor' | 'page' | 'array';
 }
 
-export interface Listed {
+interface Listed {
   readonly id: string;
 }
 

@@ -1,4 +1,4 @@
-import { Refusal, type FieldError } from '../core/http/refusal.js';
+import { Refusal, type FieldError } from '../core/http.js';
 import type { FakeRequest } from '../core/types.js';
 
 /** Reads the fields of a JSON body; everything that is wrong ends in one 422 VALIDATION_ERROR. */

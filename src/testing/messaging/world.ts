@@ -1,16 +1,16 @@
-import type { Clock } from '../core/time/clock.js';
+import type { Clock } from '../core/clock.js';
 import { Ids } from '../core/ids.js';
-import { addProject } from './projects/project.js';
+import { addProject } from './projects.js';
 import type { MessagingSettings } from './settings.js';
 import type { MessagingWorld, Project, User } from './state.js';
-import { addUser } from './users/accounts.js';
-import { onEvent } from './workflows/engine.js';
+import { addUser } from './users.js';
+import { onEvent } from './workflow-engine.js';
 
 /** Who owns the first project of every world. */
 export const ownerLogin = { email: 'owner@example.com', password: 'password' } as const;
 
 /** A world at its start, and the project that its keys belong to. */
-export interface Start {
+interface Start {
   readonly world: MessagingWorld;
   readonly project: Project;
   readonly owner: User;

@@ -1,8 +1,7 @@
-import type { FakeAnswer } from '../core/types.js';
+import type { FakeAnswer, FakeRequest } from '../core/types.js';
 import type { BehaviorOf } from '../behavior/setting.js';
 import type { sharedBehaviors } from '../behavior/shared.js';
-import type { Ids } from '../core/ids.js';
-import { asJson, isObject, mapJson } from './json.js';
+import type { Ids, IdStyle } from '../core/ids.js';
 
 /** What both services share of a world. */
 export type SharedBehavior = BehaviorOf<typeof sharedBehaviors>;
@@ -84,3 +83,54 @@ const nested = {
   links: { self: { href: '/somewhere' } },
   objectVersion: { major: 1, minor: null },
 };
+
+/** A request in which every id is the world's own. */
+export function withOwnIds(request: FakeRequest, ids: Ids, style: IdStyle): FakeRequest {
+  if (style === 'text') {
+    return request;
+  }
+  const own = (value: unknown) => ids.fromWire(value, style);
+  const query = new URLSearchParams();
+  for (const [name, value] of request.query) {
+    query.append(name, isIdName(name) ? String(own(value)) : value);
+  }
+  const params = Object.entries(request.params).map(([name, value]) => [
+    name,
+    isIdName(name) ? String(own(value)) : value,
+  ]);
+  return {
+    ...request,
+    query,
+    params: Object.fromEntries(params) as Record<string, string>, // entries lose their types
+    body: mapJson(request.body, (value, name) => (isIdName(name) ? own(value) : value)),
+  };
+}
+
+/** The names that ids go by in paths, queries and bodies; items of a list have the list's name. */
+const isIdName = (name: string) => /^ids?$|Ids?$|^template$/.test(name);
+
+/** A copy of a JSON value with each text, number, boolean and null replaced; items have the name of their list. */
+export function mapJson(
+  value: unknown,
+  change: (leaf: unknown, name: string) => unknown,
+  name = '',
+): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item: unknown) => mapJson(item, change, name));
+  }
+  if (typeof value !== 'object' || value === null) {
+    return change(value, name);
+  }
+  const entries = Object.entries(value).map(([key, part]) => [key, mapJson(part, change, key)]);
+  return Object.fromEntries(entries);
+}
+
+/** The value as it would come out of JSON: without `undefined`, with instances as plain objects. */
+export function asJson(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
+
+/** Is this an object with fields? */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

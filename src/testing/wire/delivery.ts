@@ -1,4 +1,4 @@
-import { truncate } from '../core/http/truncate.js';
+import { truncate } from '../core/http.js';
 import type { SharedBehavior } from './answer.js';
 
 type Behavior = SharedBehavior & { readonly errorShape: string };

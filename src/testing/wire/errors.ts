@@ -1,4 +1,4 @@
-import type { Refusal } from '../core/http/refusal.js';
+import type { Refusal } from '../core/http.js';
 import type { FakeAnswer } from '../core/types.js';
 
 /** The settings of a world that errors depend on. */
@@ -8,7 +8,7 @@ interface ErrorWorld {
 }
 
 /** What an error body may tell. */
-export interface ErrorFacts {
+interface ErrorFacts {
   readonly refusal: Refusal;
   readonly requestId: string;
   /** The time, in milliseconds since 1970. */

@@ -69,7 +69,9 @@ describe('two deployers at once', () => {
         const fake = await projectWith(['A']);
         const deploy = deployer(fake, scheduler);
         let count = 0;
+        const over = new AbortController();
         const dying: typeof fake.fetch = async (input, init) => {
+          over.signal.throwIfAborted();
           await scheduler.schedule(Promise.resolve());
           count += 1;
           return count > at ? new Promise<never>(() => undefined) : fake.fetch(input, init);
@@ -77,15 +79,19 @@ describe('two deployers at once', () => {
         const { workflows } = new MessagingClient({
           ...fake.options,
           rateLimit: false,
+          retries: 0,
           fetch: dying,
         });
-        workflows.deploy(welcome('B'), { enable }).catch(() => undefined);
+        const deployed = workflows.deploy(welcome('B'), { enable }, { signal: over.signal });
+        const killed = deployed.catch(() => undefined);
         await scheduler.waitFor(deploy(other, { enable }).catch(() => undefined));
         const next = await new MessagingClient({
           ...fake.options,
           rateLimit: false,
         }).workflows.deploy(welcome('B'), { enable });
         expect(idsOn(fake)).toEqual([next.workflowId]);
+        over.abort();
+        await killed; // it leaves no timer behind
       }),
       { numRuns: runs(20) },
     );

@@ -1,5 +1,5 @@
 import { createClock } from 'postreel/testing';
-import { Refusal } from '../../../src/testing/core/http/refusal.js';
+import { Refusal } from '../../../src/testing/core/http.js';
 import {
   createService,
   type Service,

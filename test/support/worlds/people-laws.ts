@@ -46,25 +46,6 @@ export const peopleLaws: readonly Law<MessagingScene>[] = [
     },
   },
   {
-    name: 'of two contacts whose emails differ in case the one that is meant is unsubscribed',
-    async holds({ fake, messaging, world }) {
-      const { contacts } = messaging;
-      await contacts.create({ email: 'Ann@example.com' });
-      await contacts.create({ email: 'ann@example.com' });
-      await contacts.unsubscribe('ann@example.com');
-      const stored = [...fake.project.contacts.values()];
-      const isOne = world.emailCase === 'any';
-      expect(stored.map(({ subscribed }) => subscribed)).toEqual(isOne ? [false] : [true, false]);
-      const other = contacts.unsubscribe('ANN@example.com');
-      if (isOne) {
-        await other;
-      } else {
-        await expect(other).rejects.toMatchObject({ code: 'EMAIL_AMBIGUOUS', outcome: 'not-sent' });
-      }
-      expect(stored[0]?.subscribed).toBe(!isOne);
-    },
-  },
-  {
     name: 'the types of a project name its fields and events',
     async holds({ messaging }) {
       const data = { plan: 'pro', seats: 5 };

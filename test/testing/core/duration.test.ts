@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseDuration } from '../../../src/testing/core/time/duration.js';
+import { parseDuration } from '../../../src/testing/core/clock.js';
 
 it.each([
   ['500ms', 500],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRouter, endpointsOf } from '../../../src/testing/core/http/router.js';
+import { createRouter, endpointsOf } from '../../../src/testing/core/router.js';
 
 const find = createRouter(endpointsOf('messaging'));
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createClock } from 'postreel/testing';
-import { Refusal } from '../../../src/testing/core/http/refusal.js';
+import { Refusal } from '../../../src/testing/core/http.js';
 import type { FakeRequest, Handlers } from '../../../src/testing/core/types.js';
 import { makeService } from '../../support/testing/make-service.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
-import { parseCsv } from '../../../../src/testing/messaging/jobs/csv.js';
+import { parseCsv } from '../../../../src/testing/messaging/contact-import.js';
 import { badFields, call, ok } from '../../../support/testing/messaging-call.js';
 
 function csv(text: string, field = 'file'): { form: FormData } {

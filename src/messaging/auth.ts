@@ -1,0 +1,139 @@
+import type { Acknowledgement, OpenInput, OpenRecord } from '../core/values.js';
+import { of, route, type KeyRule, type MethodsFor } from '../core/route.js';
+import type { Call, RequestOptions } from '../core/types.js';
+import type { Transport } from '../core/send.js';
+
+const key: KeyRule = 'none'; // sign-in comes before any key
+const takesOnce = false; // a journal is no place for passwords and sessions
+
+export const routes = {
+  login: route('POST /auth/login', {
+    key,
+    takesOnce,
+    body: of<Credentials>(),
+    returns: of<SignedIn>(),
+  }),
+  signup: route('POST /auth/signup', {
+    key,
+    takesOnce,
+    body: of<Credentials>(),
+    returns: of<SignedIn>(),
+  }),
+  // A GET that acts: the cookie is dropped, twice as well as once.
+  logout: route('GET /auth/logout', { key, returns: of<Acknowledgement>() }),
+  oauthConfig: route('GET /auth/oauth-config', { key, returns: of<OAuthConfig>() }),
+  verifyEmail: route('POST /auth/verify-email', {
+    key,
+    takesOnce,
+    body: of<EmailVerification>(),
+    returns: of<Acknowledgement>(),
+  }),
+  requestVerification: route('POST /auth/request-verification', {
+    key,
+    takesOnce,
+    body: of<AccountEmail>(),
+    returns: of<Acknowledgement>(),
+  }),
+  requestPasswordReset: route('POST /auth/request-password-reset', {
+    key,
+    takesOnce,
+    body: of<AccountEmail>(),
+    returns: of<Acknowledgement>(),
+  }),
+  resetPassword: route('POST /auth/reset-password', {
+    key,
+    takesOnce,
+    body: of<PasswordReset>(),
+    returns: of<Acknowledgement>(),
+  }),
+};
+
+/** The account that signs in or up. The service does not document these names. */
+export interface Credentials extends OpenInput {
+  email?: string | undefined;
+  password?: string | undefined;
+}
+
+/** The account that signed in or up. The service does not document its fields. */
+export interface SignedIn extends Acknowledgement {}
+
+/** The sign-in providers that are configured. The service does not document its fields. */
+export interface OAuthConfig extends OpenRecord {}
+
+/** The token of a verification email. The service does not document this name. */
+export interface EmailVerification extends OpenInput {
+  token?: string | undefined;
+}
+
+/** The account to send an email to. The service does not document this name. */
+export interface AccountEmail extends OpenInput {
+  email?: string | undefined;
+}
+
+/**
+ * The token of a reset email with the new password. The service does not document these
+ * names.
+ */
+export interface PasswordReset extends OpenInput {
+  token?: string | undefined;
+  password?: string | undefined;
+}
+
+/**
+ * Sign-up and sign-in of people. No call here needs a key.
+ * @example
+ * const messaging = new MessagingClient({ apiKey: null, baseUrl });
+ * await messaging.auth.login({ email: 'ann@example.com', password });
+ * for await (const project of messaging.projects.list()) console.log(project);
+ */
+export class Auth implements MethodsFor<typeof routes> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Signs in. The client keeps the session cookie for its calls of `users` and `projects`, and takes no
+   * second sign-in before `logout()` (`SESSION_IN_USE`): create a client for each person. In a
+   * browser the browser keeps the cookie.
+   */
+  login(body: Credentials, options?: RequestOptions): Call<SignedIn> {
+    return this.#transport.send(routes.login, { body }, options);
+  }
+
+  /** Signs up. Rejected by a service that does not allow sign-ups. */
+  signup(body: Credentials, options?: RequestOptions): Call<SignedIn> {
+    return this.#transport.send(routes.signup, { body }, options);
+  }
+
+  /** Signs out and drops the session cookie. */
+  logout(options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.logout, {}, options);
+  }
+
+  /** Gets the sign-in providers that are configured. */
+  oauthConfig(options?: RequestOptions): Call<OAuthConfig> {
+    return this.#transport.send(routes.oauthConfig, {}, options);
+  }
+
+  /** Verifies an account's email with the token that was sent to it. */
+  verifyEmail(body: EmailVerification, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.verifyEmail, { body }, options);
+  }
+
+  /** Sends the verification email again. */
+  requestVerification(body: AccountEmail, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.requestVerification, { body }, options);
+  }
+
+  /** Sends an email with a token to reset the password. */
+  requestPasswordReset(body: AccountEmail, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.requestPasswordReset, { body }, options);
+  }
+
+  /** Sets a new password with the token that was sent. */
+  resetPassword(body: PasswordReset, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.resetPassword, { body }, options);
+  }
+}

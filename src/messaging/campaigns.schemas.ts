@@ -1,0 +1,148 @@
+import * as z from 'zod/mini';
+import type { Timestamp } from '../core/values.js';
+import type { SchemasFor } from '../core/route.js';
+import { filterProblem } from './shared/filters.js';
+import {
+  displayName,
+  email,
+  filter,
+  id,
+  knownOf,
+  lenient,
+  msOf,
+  open,
+  optionalEmail,
+  subject,
+  timestamp,
+  listQuery,
+} from './shared/values.schemas.js';
+import type { routes, Campaign, CampaignCreate, CampaignSend } from './campaigns.js';
+
+/** How far the clocks of caller and service may differ. */
+const clockToleranceMs = 60_000;
+
+const optionalText = z.optional(z.nullable(z.string()));
+
+const campaign = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  subject: z.string(),
+  status: z.string(),
+  description: optionalText,
+  body: z.optional(z.string()),
+  from: z.optional(z.string()),
+  fromName: optionalText,
+  replyTo: optionalText,
+  audienceType: z.optional(z.string()),
+  segmentId: optionalText,
+  audienceFilter: z.optional(z.nullable(filter)),
+  scheduledAt: optionalText,
+});
+
+const createdCampaign = z.extend(campaign, {
+  type: z.string(),
+  scheduledAt: z.nullable(z.string()),
+});
+
+// The field that each audience needs, and that has no effect with any other.
+const audienceFields = [
+  ['SEGMENT', 'segmentId'],
+  ['FILTERED', 'audienceFilter'],
+] as const;
+
+const campaignFields = z.looseObject({
+  name: z.string(),
+  description: z.optional(z.string()),
+  subject,
+  body: z.string(),
+  from: email,
+  fromName: z.optional(displayName),
+  replyTo: z.optional(optionalEmail),
+  audienceType: z.enum(['ALL', 'SEGMENT', 'FILTERED']),
+  segmentId: z.optional(z.nullable(id)),
+  audienceFilter: z.optional(z.nullable(filter)),
+});
+
+const campaignCreate = campaignFields.check((context) => {
+  const input = context.value;
+  for (const [audience, field] of audienceFields) {
+    if (input.audienceType !== audience || isGiven(input[field])) {
+      continue;
+    }
+    const message = `is required when \`audienceType\` is ${audience}`;
+    context.issues.push({ code: 'custom', path: [field], message, input });
+  }
+  const message =
+    input.audienceType === 'FILTERED' && isGiven(input.audienceFilter)
+      ? filterProblem(input.audienceFilter, "to mail all, use `audienceType: 'ALL'`")
+      : undefined;
+  if (message !== undefined) {
+    context.issues.push({ code: 'custom', path: ['audienceFilter'], message, input });
+  }
+}) as unknown as z.ZodMiniType<CampaignCreate>; // its check() enforces the union
+
+const known = {
+  ...knownOf(campaignFields),
+  aliases: { html: 'body', sender: 'from', audience: 'audienceType', filter: 'audienceFilter' },
+};
+
+const scheduledFor = timestamp.check(
+  z.refine((time) => ageMs(time) <= clockToleranceMs, {
+    error: ({ input }) =>
+      `must be in the future; got a time ${Math.round(ageMs(input as Timestamp) / 1000)} s ago`, // the schema's own time
+  }),
+);
+
+const campaignSend = z
+  .looseObject({ scheduledFor: z.optional(z.nullable(scheduledFor)) })
+  .check((context) => {
+    const input = context.value;
+    const { scheduledFor: time } = input;
+    const [stray] = Object.keys(input);
+    if (stray === undefined || time !== undefined) {
+      return;
+    }
+    // A slip in the name or the value must not turn a schedule into an email to everybody.
+    const message =
+      'scheduledFor' in input
+        ? `must not be undefined: the service would send to everybody now; if you mean that, use \`campaigns.sendNow(id)\``
+        : 'is not a known field: without `scheduledFor` the campaign is sent to everybody now';
+    const path = ['scheduledFor' in input ? 'scheduledFor' : stray];
+    context.issues.push({ code: 'custom', path, message, input });
+  }) as unknown as z.ZodMiniType<CampaignSend>; // its check() refuses the undefined that the type excludes
+
+export const schemas = {
+  list: { query: listQuery, returns: campaign },
+  create: { body: campaignCreate, returns: createdCampaign, known, warnings: audienceWarnings },
+  get: { returns: campaign },
+  replace: {
+    body: campaignCreate,
+    returns: lenient<Campaign>(campaign),
+    known,
+    warnings: audienceWarnings,
+  },
+  delete: { returns: open },
+  duplicate: { returns: lenient<Campaign>(campaign) },
+  send: { body: campaignSend, returns: open },
+  cancel: { returns: open },
+  sendTest: { body: z.looseObject({ email }), returns: open },
+  stats: { returns: open },
+} satisfies SchemasFor<typeof routes>;
+
+function audienceWarnings(body: CampaignCreate): readonly string[] {
+  const stray = audienceFields.filter(
+    ([audience, field]) => body.audienceType !== audience && isGiven(body[field]),
+  );
+  return stray.map(
+    ([audience, field]) =>
+      `\`${field}\` has no effect: it is only for the audience type ${audience}.`,
+  );
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
+}
+
+function ageMs(time: Timestamp): number {
+  return Date.now() - msOf(time);
+}

@@ -1,7 +1,0 @@
-import type { SchemasFor } from '../../core/route.js';
-import { open } from '../shared/values-schema.js';
-import type { routes } from './routes.js';
-
-export const schemas = {
-  get: { returns: open },
-} satisfies SchemasFor<typeof routes>;

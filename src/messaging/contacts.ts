@@ -1,0 +1,545 @@
+import {
+  cursorPage,
+  of,
+  route,
+  type UploadFacts,
+  type NamesOf,
+  type MethodsFor,
+} from '../core/route.js';
+import type { Acknowledgement, FileInput } from '../core/values.js';
+import { multipartBody } from '../core/upload.js';
+import type { Call, ListOptions, RequestOptions, Paginated, DataOptions } from '../core/types.js';
+import {
+  callback,
+  flag,
+  group,
+  plainObject,
+  readOptions,
+  wholeNumber,
+  readCallOptions,
+  requestOptions,
+} from '../core/options.js';
+import { waitForJob, type JobWaitOptions, type JobWatch, recordWaitOptions } from '../core/wait.js';
+import type { Transport } from '../core/send.js';
+import { invalidRequest, ConflictError, NotFoundError } from '../core/errors.js';
+import { limits } from './limits.js';
+import type {
+  BulkAllOptions,
+  BulkJob,
+  Contact,
+  ContactCreate,
+  ContactField,
+  ContactLookup,
+  ContactLookupResult,
+  ContactQuery,
+  ContactSelection,
+  ContactUpdate,
+  FieldDrift,
+  FieldInventory,
+  FieldTypes,
+  FieldUsage,
+  FieldValues,
+  ImportAllOptions,
+  ImportJob,
+  ImportRow,
+  ImportRows,
+  JobReport,
+  JobStarted,
+  UpsertedContact,
+} from './contacts.types.js';
+import { checkRows, lengthOf, type RowSource } from './shared/row-source.js';
+import { isServiceRecord, withEmptyDeleted, toRequestBody } from './shared/request-body.js';
+import { changeMany, idBatches, lookupAll } from './bulk.js';
+import type { ImportRules, ImportSource } from './contacts/import.js';
+import { columnsOption } from './contacts/import-columns.js';
+
+// The field's name is ours.
+const csv: UploadFacts = {
+  form: multipartBody,
+  field: 'file',
+  contentType: 'text/csv',
+  filename: 'contacts.csv',
+  maxBytes: limits.importBytes,
+};
+
+// The same change of the same ids.
+const selection = {
+  body: of<ContactSelection>(),
+  returns: of<JobStarted>(),
+  repeatable: true,
+} as const;
+
+export const routes = {
+  list: route('GET /contacts', { query: of<ContactQuery>(), returns: cursorPage<Contact>() }),
+  create: route('POST /contacts', {
+    body: of<ContactCreate>(),
+    returns: of<UpsertedContact>(),
+    repeatable: true, // an upsert
+  }),
+  get: route('GET /contacts/{id}', { returns: of<Contact>() }),
+  update: route('PATCH /contacts/{id}', { body: of<ContactUpdate>(), returns: of<Contact>() }),
+  delete: route('DELETE /contacts/{id}', { returns: of<Acknowledgement>() }),
+  lookup: route('POST /contacts/lookup', {
+    body: of<ContactLookup>(),
+    returns: of<ContactLookupResult>(),
+    repeatable: true, // a read with a body
+    changes: false,
+  }),
+  import: route('POST /contacts/import', {
+    body: of<FileInput>(),
+    returns: of<JobStarted>(),
+    upload: csv,
+  }),
+  getImport: route('GET /contacts/import/{jobId}', { returns: of<ImportJob>() }),
+  bulkSubscribe: route('POST /contacts/bulk-subscribe', selection),
+  bulkUnsubscribe: route('POST /contacts/bulk-unsubscribe', selection),
+  bulkDelete: route('POST /contacts/bulk-delete', selection),
+  getBulkJob: route('GET /contacts/bulk/{jobId}', { returns: of<BulkJob>() }),
+  fields: {
+    list: route('GET /contacts/fields', { returns: of<FieldInventory>('fields') }),
+    values: route('GET /contacts/fields/{field}/values', { returns: of<FieldValues>() }),
+    usage: route('GET /contacts/fields/{field}/usage', { returns: of<FieldUsage>() }),
+    delete: route('DELETE /contacts/fields/{field}', { returns: of<Acknowledgement>() }),
+  },
+};
+
+// A contact without custom fields has `null` as `data`: nothing to patch.
+const contactBack = {
+  answerOnly: ['id', 'createdAt', 'updatedAt', '_meta'],
+  dropNull: ['data'],
+};
+
+/** What contacts need beside their transport. */
+interface ContactsParts {
+  readonly watch: JobWatch;
+  readonly rules: DataOptions;
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * The contacts of a project.
+ * @example
+ * await messaging.contacts.create({ email: 'ann@example.com', data: { plan: 'pro' } });
+ * for await (const contact of messaging.contacts.list({ search: '@example.com' })) {
+ *   console.log(contact.email);
+ * }
+ */
+export class Contacts<Fields extends object = object> implements NamesOf<typeof routes> {
+  /** The fields that contacts have. */
+  readonly fields: ContactFields;
+  readonly #transport: Transport;
+  readonly #watch: JobWatch;
+  readonly #rules: DataOptions;
+  readonly #warn: (message: string) => void;
+
+  constructor(transport: Transport, { watch, rules, warn }: ContactsParts) {
+    this.#transport = transport;
+    this.#watch = watch;
+    this.#rules = rules;
+    this.#warn = warn;
+    this.fields = new ContactFields(transport);
+  }
+
+  /** Lists contacts. `await` it for one page, `for await` it for every contact. */
+  list(query?: ContactQuery, options?: ListOptions): Paginated<Contact<Fields>> {
+    return this.#transport.pages(routes.list, { query }, options) as Paginated<Contact<Fields>>; // for any fields
+  }
+
+  /**
+   * Creates a contact, or updates the one with this email; `_meta` shows which. A new contact is subscribed
+   * unless `subscribed` is `false`.
+   */
+  create(body: ContactCreate<Fields>, options?: RequestOptions): Call<UpsertedContact<Fields>> {
+    return this.#transport.send(
+      routes.create,
+      {
+        body: this.#written<ContactCreate>(body),
+        about: { isServiceRecord: isServiceRecord(body) },
+      },
+      options,
+    ) as Call<UpsertedContact<Fields>>; // for any fields
+  }
+
+  /**
+   * Finds the contact with this email; `undefined` if there is none. An exact match wins; one that
+   * differs in upper and lower case is found too, and several of these are a `ConflictError`.
+   */
+  findByEmail(email: string, options?: RequestOptions): Promise<Contact<Fields> | undefined> {
+    return findByEmail<Fields>((query, more) => this.list(query, more), email, options);
+  }
+
+  /**
+   * Subscribes a contact by id or email. Never creates a contact: rejects with a `NotFoundError` if no
+   * contact has the email.
+   */
+  subscribe(idOrEmail: string, options?: RequestOptions): Promise<Contact<Fields>> {
+    return this.#setSubscribed(idOrEmail, true, options);
+  }
+
+  /**
+   * Unsubscribes a contact by id or email. Never creates a contact: rejects with a `NotFoundError` if
+   * no contact has the email.
+   */
+  unsubscribe(idOrEmail: string, options?: RequestOptions): Promise<Contact<Fields>> {
+    return this.#setSubscribed(idOrEmail, false, options);
+  }
+
+  /** Gets one contact by its id. */
+  get(id: string, options?: RequestOptions): Call<Contact<Fields>> {
+    return this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // for any fields
+  }
+
+  /** Changes a contact. Fields that you leave out keep their values. */
+  update(id: string, body: ContactUpdate<Fields>, options?: RequestOptions): Call<Contact<Fields>> {
+    return this.#transport.send(
+      routes.update,
+      {
+        params: { id },
+        body: this.#written<ContactUpdate>(body),
+        about: { isServiceRecord: isServiceRecord(body) },
+      },
+      options,
+    ) as Call<Contact<Fields>>; // for any fields
+  }
+
+  /** Deletes a contact. */
+  delete(id: string, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.delete, { params: { id } }, options);
+  }
+
+  /** Checks which of up to 500 emails belong to contacts. */
+  lookup(body: ContactLookup, options?: RequestOptions): Call<ContactLookupResult> {
+    return this.#transport.send(routes.lookup, { body }, options);
+  }
+
+  /**
+   * Looks up any number of emails, 500 per call, and yields the answers in order. A source that throws loses
+   * nothing: what it gave before that is looked up first.
+   * @throws a `PartialError` at the end, naming the rows that are no email addresses
+   */
+  async *lookupAll(
+    emails: RowSource<string>,
+    options?: RequestOptions,
+  ): AsyncIterableIterator<ContactLookupResult> {
+    checkRows(emails, 'contacts.lookupAll()');
+    const own = readCallOptions(options);
+    yield* lookupAll(emails, (body) => this.lookup(body, own), own.signal);
+  }
+
+  /**
+   * Queues the import of a CSV file of at most 5 MB: a `File`, a `Blob`, bytes, or
+   * `{ data, filename, contentType }`. It must be UTF-8, separated by commas, with a column `email`:
+   * `importAll()` takes other files. `waitForImport()` waits for the job to finish.
+   */
+  import(file: FileInput, options?: RequestOptions): Call<JobStarted> {
+    // Loaded here: few programs import contacts, and reading CSV takes a parser.
+    const run = async () =>
+      (await import('./contacts/import.js')).checkedFile(
+        file,
+        this.#importRules(undefined, undefined),
+      );
+    return this.#transport.send(routes.import, { body: file, before: { run } }, options);
+  }
+
+  /**
+   * Imports any number of contacts, in files below 5 MB, one after another: rows as objects, or the text or
+   * bytes of a CSV file in pieces. Rows are checked before they are sent, each job is awaited, and the report
+   * has the rows that failed, with the service's reason. Memory stays flat.
+   * @throws an `InvalidRequestError` when the file cannot be read or has no column of addresses: nothing was
+   *   sent; a `PartialError` with the report so far when it ends early
+   * @example
+   * const { done, failed } = await messaging.contacts.importAll(createReadStream('people.csv'), {
+   *   columns: { 'E-Mail': 'email', 'First Name': 'firstName', Notes: null },
+   *   subscribed: false,
+   * });
+   */
+  importAll(
+    rows: ImportRows<Fields>,
+    options?: ImportAllOptions,
+  ): Promise<JobReport<ImportRow<Fields>, ImportJob>>;
+  importAll<Row extends object>(
+    rows: RowSource<Row>,
+    options: ImportAllOptions & Required<Pick<ImportAllOptions, 'columns'>>,
+  ): Promise<JobReport<Row, ImportJob>>;
+  async importAll(
+    rows: ImportSource,
+    options?: ImportAllOptions,
+  ): Promise<JobReport<object, ImportJob>> {
+    const call = 'contacts.importAll()';
+    checkRows(rows, call);
+    const name = `\`${call}\``;
+    const { wait, onProgress, from, columns, subscribed, ...rest } = readOptions<ImportAllOptions>(
+      options,
+      importOptions,
+      { name },
+    );
+    const { signal } = rest;
+    const rules = this.#importRules(columns, subscribed);
+    const { importBatches } = await import('./contacts/import.js');
+    return changeMany({
+      call,
+      signal,
+      onProgress,
+      from,
+      batches: (first) => importBatches(rows, first, rules),
+      // Its rows were checked one by one.
+      start: (file, beforeSending) =>
+        this.#transport.send(routes.import, { body: file, hooks: { beforeSending } }, asBulk(rest)),
+      wait: (jobId) => this.waitForImport(jobId, { ...wait, signal }),
+      length: lengthOf(rows),
+    });
+  }
+
+  /** Gets an import job. */
+  getImport(jobId: string, options?: RequestOptions): Call<ImportJob> {
+    return this.#transport.send(routes.getImport, { params: { jobId } }, options);
+  }
+
+  /** Waits for an import to finish. Rejects with a `JobFailedError` if it fails. */
+  waitForImport(jobId: string, options?: JobWaitOptions<ImportJob>): Promise<ImportJob> {
+    const check = this.#checkOf(routes.getImport, jobId);
+    return waitForJob(jobId, check, this.#watch, options);
+  }
+
+  /** Queues up to 1000 contacts to be subscribed. */
+  bulkSubscribe(body: ContactSelection, options?: RequestOptions): Call<JobStarted> {
+    return this.#transport.send(routes.bulkSubscribe, { body }, options);
+  }
+
+  /** Queues up to 1000 contacts to be unsubscribed. */
+  bulkUnsubscribe(body: ContactSelection, options?: RequestOptions): Call<JobStarted> {
+    return this.#transport.send(routes.bulkUnsubscribe, { body }, options);
+  }
+
+  /** Queues up to 1000 contacts to be deleted. */
+  bulkDelete(body: ContactSelection, options?: RequestOptions): Call<JobStarted> {
+    return this.#transport.send(routes.bulkDelete, { body }, options);
+  }
+
+  /**
+   * Subscribes any number of contacts, 1000 per job, and waits for the jobs. Rejects with a `PartialError` if
+   * it ends early.
+   */
+  subscribeAll(
+    ids: RowSource<string>,
+    options?: BulkAllOptions,
+  ): Promise<JobReport<string, BulkJob>> {
+    return this.#inBulk('contacts.subscribeAll()', ids, routes.bulkSubscribe, options);
+  }
+
+  /**
+   * Unsubscribes any number of contacts, 1000 per job, and waits for the jobs. Rejects with a `PartialError` if
+   * it ends early.
+   */
+  unsubscribeAll(
+    ids: RowSource<string>,
+    options?: BulkAllOptions,
+  ): Promise<JobReport<string, BulkJob>> {
+    return this.#inBulk('contacts.unsubscribeAll()', ids, routes.bulkUnsubscribe, options);
+  }
+
+  /**
+   * Deletes any number of contacts, 1000 per job, and waits for the jobs. Rejects with a `PartialError` if
+   * it ends early.
+   */
+  deleteAll(ids: RowSource<string>, options?: BulkAllOptions): Promise<JobReport<string, BulkJob>> {
+    return this.#inBulk('contacts.deleteAll()', ids, routes.bulkDelete, options);
+  }
+
+  /** Gets a bulk job. */
+  getBulkJob(jobId: string, options?: RequestOptions): Call<BulkJob> {
+    return this.#transport.send(routes.getBulkJob, { params: { jobId } }, options);
+  }
+
+  /** Waits for a bulk job to finish. Rejects with a `JobFailedError` if it fails. */
+  waitForBulkJob(jobId: string, options?: JobWaitOptions<BulkJob>): Promise<BulkJob> {
+    const check = this.#checkOf(routes.getBulkJob, jobId);
+    return waitForJob(jobId, check, this.#watch, options);
+  }
+
+  async #setSubscribed(
+    idOrEmail: string,
+    subscribed: boolean,
+    options?: RequestOptions,
+  ): Promise<Contact<Fields>> {
+    const id = await idOf((query, more) => this.list(query, more), idOrEmail, options);
+    return this.update(id, { subscribed }, options);
+  }
+
+  async #inBulk(
+    call: string,
+    ids: RowSource<string>,
+    route: BulkRoute,
+    options?: BulkAllOptions,
+  ): Promise<JobReport<string, BulkJob>> {
+    checkRows(ids, call);
+    const { wait, onProgress, from, ...rest } = readOptions<BulkAllOptions>(options, manyOptions, {
+      name: `\`${call}\``,
+    });
+    const { signal } = rest;
+    return changeMany({
+      call,
+      signal,
+      onProgress,
+      from,
+      batches: (first) => idBatches(ids, first),
+      start: (body, beforeSending) =>
+        this.#transport.send(route, { body, hooks: { beforeSending } }, asBulk(rest)),
+      wait: (jobId) => this.waitForBulkJob(jobId, { ...wait, signal }),
+      isDelete: route === routes.bulkDelete,
+      length: lengthOf(ids),
+    });
+  }
+
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the row's own body
+  #written<Body>(body: unknown): Body {
+    return withEmptyDeleted(toRequestBody<Body>(body, contactBack), this.#rules);
+  }
+
+  #importRules(columns: ImportAllOptions['columns'], subscribed: boolean | undefined): ImportRules {
+    return { named: columnsOption(columns), subscribed, data: this.#rules, warn: this.#warn };
+  }
+
+  // The wait repeats a failed check itself.
+  #checkOf(route: typeof routes.getImport | typeof routes.getBulkJob, jobId: string) {
+    return (signal: AbortSignal | undefined) =>
+      this.#transport.send(route, { params: { jobId } }, { signal, retries: 0 });
+  }
+}
+
+/** The fields that contacts have: standard ones by name, custom ones as `data.<key>`. */
+export class ContactFields implements MethodsFor<typeof routes.fields> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Lists every field with its type and the share of contacts that have it. */
+  list(options?: RequestOptions): Call<FieldInventory> {
+    return this.#transport.send(routes.fields.list, {}, options);
+  }
+
+  /** Gets the distinct values seen for a field, e.g. `data.plan`. */
+  values(field: string, options?: RequestOptions): Call<FieldValues> {
+    return this.#transport.send(routes.fields.values, { params: { field } }, options);
+  }
+
+  /** Lists the segments, campaigns and workflows that use a field. */
+  usage(field: string, options?: RequestOptions): Call<FieldUsage> {
+    return this.#transport.send(routes.fields.usage, { params: { field } }, options);
+  }
+
+  /**
+   * Removes a custom field from every contact. Conditions that use it match no contact from then on;
+   * `usage()` says which these are.
+   */
+  delete(field: string, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.fields.delete, { params: { field } }, options);
+  }
+
+  /**
+   * Compares the custom fields that your program expects with those of the project, e.g.
+   * `{ plan: 'string', seats: 'number', trialEnds: 'date' }`.
+   */
+  async check(expected: FieldTypes, options?: RequestOptions): Promise<FieldDrift> {
+    const { fields } = await this.list(options);
+    return checkFields(expected, fields);
+  }
+}
+
+const manyOptions = {
+  ...requestOptions,
+  wait: group(recordWaitOptions),
+  from: wholeNumber(0),
+  onProgress: callback<(progress: unknown) => void>(),
+};
+
+const importOptions = {
+  ...manyOptions,
+  columns: plainObject<NonNullable<ImportAllOptions['columns']>>('an object of columns'),
+  subscribed: flag,
+};
+
+type BulkRoute =
+  typeof routes.bulkSubscribe | typeof routes.bulkUnsubscribe | typeof routes.bulkDelete;
+
+// Bulk calls go after interactive ones.
+function asBulk(options: RequestOptions): RequestOptions {
+  return { ...options, priority: options.priority ?? 'bulk' };
+}
+
+/** Compares the custom fields that a program expects with those that the project has. */
+function checkFields(expected: FieldTypes, inventory: readonly ContactField[]): FieldDrift {
+  const custom = inventory.filter(({ field, isCustom }) => isCustom || field.startsWith('data.'));
+  const live = new Map(custom.map(({ field, type }) => [field.replace(/^data\./, ''), type]));
+  const names = Object.keys(expected);
+  const different = names.flatMap((field) => {
+    const actual = live.get(field);
+    const wanted = expected[field];
+    return actual === undefined || wanted === undefined || actual === wanted
+      ? []
+      : [{ field, expected: wanted, actual }];
+  });
+  const missing = names.filter((field) => !live.has(field));
+  const unexpected = [...live.keys()].filter((field) => !names.includes(field));
+  const hasDrifted = missing.length > 0 || different.length > 0;
+  return { hasDrifted, missing, different, unexpected };
+}
+
+type List<Fields extends object> = (
+  query: ContactQuery,
+  options?: RequestOptions,
+) => Paginated<Contact<Fields>>;
+
+/**
+ * Finds the contact with an email: the search matches parts, so that it reads on to the whole. An exact
+ * match wins; several that differ in case are refused, since a guess might change the wrong contact.
+ */
+async function findByEmail<Fields extends object>(
+  list: List<Fields>,
+  email: string,
+  options?: RequestOptions,
+): Promise<Contact<Fields> | undefined> {
+  if (typeof email !== 'string') {
+    throw invalidRequest([{ field: 'email', message: 'must be an email address' }]);
+  }
+  const wanted = email.trim();
+  const inexact: Contact<Fields>[] = [];
+  for await (const contact of list({ search: wanted }, options)) {
+    const found: unknown = contact.email; // a service may well leave it out
+    if (found === wanted) {
+      return contact;
+    }
+    if (typeof found === 'string' && found.toLowerCase() === wanted.toLowerCase()) {
+      inexact.push(contact);
+    }
+  }
+  if (inexact.length > 1) {
+    throw new ConflictError(
+      `${inexact.length} contacts have this email in other upper and lower case letters. Give it exactly as the contact has it, or use the contact's id.`,
+      { code: 'EMAIL_AMBIGUOUS', outcome: 'not-sent' },
+    );
+  }
+  return inexact[0];
+}
+
+/** The id of the contact that an id or an email names; no contact is created. */
+async function idOf<Fields extends object>(
+  list: List<Fields>,
+  idOrEmail: string,
+  options?: RequestOptions,
+): Promise<string> {
+  // What is neither is refused by the call itself.
+  if (typeof idOrEmail !== 'string' || !idOrEmail.includes('@')) {
+    return idOrEmail;
+  }
+  const contact = await findByEmail(list, idOrEmail, options);
+  if (contact) {
+    return contact.id;
+  }
+  throw new NotFoundError('No contact has this email. None was created or changed.', {
+    code: 'CONTACT_NOT_FOUND',
+    outcome: 'not-sent',
+  });
+}

@@ -1,0 +1,218 @@
+import type { RequestOptions } from '../core/types.js';
+import type { OpenInput, OpenRecord } from '../core/values.js';
+import type { Report } from '../core/errors.js';
+import type { JobWaitOptions } from '../core/wait.js';
+import type { DataPatch, StoredData, TypedData } from './shared/data.js';
+import type { RowSource } from './shared/row-source.js';
+
+/** A contact of a project. */
+export interface Contact<Fields extends object = object> {
+  id: string;
+  /** Unique within a project. */
+  email: string;
+  subscribed: boolean;
+  /** ISO 8601. */
+  createdAt?: string | undefined;
+  /** ISO 8601. */
+  updatedAt?: string | undefined;
+  /** Custom fields; `null` when the contact has none. */
+  data: (keyof Fields extends never ? StoredData : TypedData<Fields>) | null;
+}
+
+/** A contact as `contacts.create()` returns it. */
+export interface UpsertedContact<Fields extends object = object> extends Contact<Fields> {
+  _meta: UpsertMeta;
+}
+
+/**
+ * Whether a contact was created or updated. If the answer to a create was lost and the call was
+ * retried, the second answer says "updated".
+ */
+export interface UpsertMeta {
+  isNew: boolean;
+  isUpdate: boolean;
+}
+
+/**
+ * A contact to create, or to update if one has this email. A contact that a method returned will do:
+ * its `id`, `createdAt`, `updatedAt` and `_meta` are left out.
+ */
+export interface ContactCreate<Fields extends object = object> {
+  email: string;
+  /**
+   * The service does not document whether leaving it out resubscribes a contact who has
+   * unsubscribed: set it when you update.
+   * @default true
+   */
+  subscribed?: boolean | undefined;
+  /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
+  data?: DataPatch<Fields> | null | undefined;
+}
+
+/**
+ * Changes to a contact. A contact that a method returned will do: its `id`, `createdAt`, `updatedAt`
+ * and `_meta` are left out.
+ */
+export interface ContactUpdate<Fields extends object = object> {
+  /** A `ConflictError` if another contact of the project has it. */
+  email?: string | undefined;
+  /** A change fires `contact.subscribed` or `contact.unsubscribed`. */
+  subscribed?: boolean | undefined;
+  /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
+  data?: DataPatch<Fields> | null | undefined;
+}
+
+/** Which contacts to list. */
+export interface ContactQuery {
+  /**
+   * Contacts per page, 1 to 100.
+   * @default 20 when awaited, 100 when iterated
+   */
+  limit?: number | undefined;
+  /** Where to continue: the `cursor` of a page or an iterator. */
+  cursor?: string | undefined;
+  /** A part of the email, in upper or lower case. */
+  search?: string | undefined;
+}
+
+/** Up to 500 emails to look up. The service does not document this name. */
+export interface ContactLookup extends OpenInput {
+  emails?: readonly string[] | undefined;
+}
+
+/** Which emails belong to contacts. The service does not document its fields. */
+export interface ContactLookupResult extends OpenRecord {}
+
+/** Up to 1000 contact ids. The service does not document this name. */
+export interface ContactSelection extends OpenInput {
+  contactIds?: readonly string[] | undefined;
+}
+
+/** A job that was queued. */
+export interface JobStarted extends OpenRecord {
+  jobId: string;
+}
+
+/** An import job. The service does not document its fields. */
+export interface ImportJob extends OpenRecord {}
+
+/** A bulk job. The service does not document its fields. */
+export interface BulkJob extends OpenRecord {}
+
+/** Every contact field of the project. */
+export interface FieldInventory {
+  fields: ContactField[];
+}
+
+/** One field of the inventory. */
+export interface ContactField {
+  /** A standard field by its name, a custom field as `data.<key>`. */
+  field: string;
+  /** Inferred from the first value that the project has seen; it never changes. */
+  type: 'string' | 'number' | 'boolean' | 'date' | (string & {});
+  isCustom: boolean;
+  /** The share of contacts that have the field, 0 to 1. */
+  coverage: number;
+}
+
+/** The distinct values of a field. The service does not document its fields. */
+export interface FieldValues extends OpenRecord {}
+
+/** Where a field is used. The service does not document its fields. */
+export interface FieldUsage extends OpenRecord {}
+
+/** The custom fields that a program expects, by name, with the types that the service infers. */
+export type FieldTypes = Readonly<Record<string, ContactField['type']>>;
+
+/** How the custom fields of a project differ from those that a program expects. */
+export interface FieldDrift {
+  /** Whether a field is missing or has another type. */
+  readonly hasDrifted: boolean;
+  /** Fields that no contact of the project has had yet. */
+  readonly missing: readonly string[];
+  readonly different: readonly {
+    readonly field: string;
+    readonly expected: string;
+    readonly actual: string;
+  }[];
+  /** Fields of the project that the program does not expect. */
+  readonly unexpected: readonly string[];
+}
+
+/** How to change any number of contacts. */
+export interface BulkAllOptions extends ManyOptions {
+  /** How to wait for each job. */
+  wait?: Omit<JobWaitOptions<BulkJob>, 'signal'> | undefined;
+}
+
+/** How to import any number of contacts. */
+export interface ImportAllOptions extends ManyOptions {
+  /**
+   * Fields by the names of columns: `{ 'E-Mail': 'email', 'First Name': 'firstName', Notes: null }`. Names are
+   * compared trimmed and without regard to case; `null` drops a column; one that is not named goes to `data`.
+   */
+  columns?: { readonly [column: string]: string | null } | undefined;
+  /**
+   * Whether the contacts of rows that do not say so are subscribed.
+   * @default the service decides: it subscribes new contacts, as far as its document says
+   */
+  subscribed?: boolean | undefined;
+  /** How to wait for each job. */
+  wait?: Omit<JobWaitOptions<ImportJob>, 'signal'> | undefined;
+}
+
+/** How to change many contacts, in one job after another. */
+interface ManyOptions extends Omit<RequestOptions, 'once'> {
+  /**
+   * The row to begin with, from 0: the `resumeFrom` of a `PartialError`, or the `from` of `onProgress()`. The
+   * rows before it are passed over.
+   * @default 0
+   */
+  from?: number | undefined;
+  /** Called after each job. Errors it throws are ignored. */
+  onProgress?: ((progress: BulkProgress) => void) | undefined;
+}
+
+/** How far a change of many contacts is, in rows. */
+export interface BulkProgress {
+  readonly done: number;
+  readonly failed: number;
+  readonly unknown: number;
+  /** The row after the last one that has its end: a run after a crash goes on with it as `from`. */
+  readonly from: number;
+}
+
+/**
+ * What became of a change of many contacts. A row that a job names among its errors has `failed` with the
+ * service's reason. Where a job names fewer rows than it counts as failed, or does not count all of its rows,
+ * the rows that it does not name are `unknown`.
+ */
+export interface JobReport<Row, Job extends OpenRecord> extends Report<Row> {
+  /** Every job that has ended, as the service returned it. */
+  jobs: Job[];
+}
+
+/**
+ * One row of an import: an email and custom fields, a column for each. At run time `subscribed` may also be a
+ * word such as `yes` or `0`.
+ */
+export type ImportRow<Fields extends object = object> = {
+  readonly email: string;
+  readonly subscribed?: boolean | undefined;
+} & ([keyof Fields] extends [never] ? OpenInput : ImportFields<Fields>);
+
+// No `null`: an empty cell changes nothing, so that an import cannot delete a field.
+type ImportFields<Fields extends object> = {
+  readonly [Key in keyof Fields]?: Cell<Fields[Key]> | undefined;
+};
+type Cell<Value> = Value extends Date ? Date | string : Value;
+
+/**
+ * Rows to import: objects, or the text or bytes of a CSV file in pieces. A file is UTF-8 or UTF-16, with
+ * commas, semicolons, tabs or bars; a record that cannot be read, or of more than 1 MB, fails with its line.
+ */
+export type ImportRows<Fields extends object = object> =
+  | RowSource<ImportRow<Fields>>
+  | RowSource<string>
+  | RowSource<Uint8Array>
+  | RowSource<string | Uint8Array>;

@@ -1,0 +1,227 @@
+import * as z from 'zod/mini';
+import { isRecord } from '../core/values.js';
+import type { SchemasFor } from '../core/route.js';
+import { limits } from './limits.js';
+import { contactData, dataWarnings } from './shared/data.schemas.js';
+import { displayName, email, id, knownOf, subject } from './shared/values.schemas.js';
+import {
+  repeated,
+  type routes,
+  type SendRequest,
+  type Address,
+  type Recipients,
+} from './emails.js';
+import { contentProblem } from './emails/attachments.js';
+import { emailProblem } from './shared/values.js';
+
+const lineBreak = /[\r\n]/;
+const headerValue = z.string().check(
+  z.maxLength(limits.headerLength),
+  z.refine((text) => !lineBreak.test(text), 'must not contain a line break'),
+);
+
+const headers = z.record(z.string(), headerValue).check((context) => {
+  if (!Object.keys(context.value).some((name) => lineBreak.test(name))) {
+    return;
+  }
+  const message = 'must not have a name that contains a line break';
+  context.issues.push({ code: 'custom', path: [], message, input: context.value });
+});
+
+// The document shows no fields; in a name of a file a line break would begin another header.
+const attachment = z
+  .custom<Record<string, unknown>>(
+    isRecord,
+    'must be an object with the content of the file, such as { filename, content, contentType }: read the file first',
+  )
+  .check((context) => {
+    const file: Readonly<Record<string, unknown>> = context.value;
+    const tell = (path: string[], message: string) =>
+      context.issues.push({ code: 'custom', path, message, input: file });
+    const { content, path, href, filename } = file;
+    if (typeof content === 'string') {
+      const message = contentProblem(content, filename);
+      if (message !== undefined) {
+        tell(['content'], message);
+      }
+    } else if (content !== undefined) {
+      tell(['content'], 'must be bytes, a Blob or base64');
+    } else if (typeof path === 'string' || typeof href === 'string') {
+      const message =
+        'must have the `content` of the file, not where it is: `await attachment(path)` of `postreel/node` reads it';
+      tell([], message);
+    }
+    for (const field of ['filename', 'contentType'] as const) {
+      const value = file[field];
+      if (typeof value === 'string' && lineBreak.test(value)) {
+        tell([field], 'must not contain a line break');
+      }
+    }
+  });
+
+/** A sender: an email address, alone or with a name. */
+const address = z.custom<Address>().check((context) => {
+  for (const problem of addressProblems(context.value, [])) {
+    context.issues.push({ code: 'custom', input: context.value, ...problem });
+  }
+});
+
+/** One recipient or a non-empty list of them. */
+const recipients = z.custom<Recipients>().check((context) => {
+  for (const problem of recipientProblems(context.value)) {
+    context.issues.push({ code: 'custom', input: context.value, ...problem });
+  }
+});
+
+// What other services call these fields.
+const sendAliases = {
+  html: 'body',
+  htmlBody: 'body',
+  replyTo: 'reply',
+  sender: 'from',
+  recipients: 'to',
+  templateId: 'template',
+  too: 'to',
+  variables: 'data',
+};
+
+const sendFields = z.looseObject({
+  to: recipients,
+  template: z.optional(id),
+  from: z.optional(address),
+  subject: z.optional(subject),
+  body: z.optional(z.string().check(z.minLength(1))),
+  name: z.optional(displayName),
+  subscribed: z.optional(z.boolean()),
+  data: z.optional(contactData),
+  headers: z.optional(headers),
+  reply: z.optional(email),
+  attachments: z.optional(z.array(attachment).check(z.maxLength(limits.attachments))),
+});
+
+// "content is either a template id or both subject and body"; a template may have the sender too.
+const sendBody = sendFields.check((context) => {
+  const { value } = context;
+  if (value.template !== undefined) {
+    return;
+  }
+  for (const field of ['from', 'subject', 'body'] as const) {
+    if (value[field] !== undefined) {
+      continue;
+    }
+    const message = 'is required unless `template` is set';
+    // A misspelled `template` makes everything else look missing.
+    const instead = 'template';
+    context.issues.push({ code: 'custom', path: [field], message, instead, input: value });
+  }
+});
+
+const verifyBody = z.looseObject({ email });
+
+const sendResult = z.looseObject({
+  emails: z.array(
+    z.looseObject({
+      contact: z.looseObject({ id: z.string(), email: z.string() }),
+      email: z.string(),
+    }),
+  ),
+  timestamp: z.string(),
+});
+
+const verification = z.looseObject({
+  email: z.string(),
+  valid: z.boolean(),
+  isDisposable: z.boolean(),
+  isAlias: z.boolean(),
+  isTypo: z.boolean(),
+  isPlusAddressed: z.boolean(),
+  isPersonalEmail: z.boolean(),
+  domainExists: z.boolean(),
+  hasWebsite: z.boolean(),
+  hasMxRecords: z.boolean(),
+  reasons: z.array(z.string()),
+});
+
+export const schemas = {
+  send: {
+    body: sendBody as unknown as z.ZodMiniType<SendRequest>, // its check() enforces the union
+    returns: sendResult,
+    known: { names: Object.keys(sendFields.shape), aliases: sendAliases },
+    warnings: (body, rules) => [
+      ...nameWarnings(body),
+      ...repeatedWarnings(body.to),
+      ...dataWarnings(body.data, rules),
+    ],
+  },
+  verify: { body: verifyBody, returns: verification, known: knownOf(verifyBody) },
+} satisfies SchemasFor<typeof routes>;
+
+function nameWarnings({ name, from }: { name?: unknown; from?: unknown }): readonly string[] {
+  if (name === undefined || !isRecord(from)) {
+    return [];
+  }
+  return ['`name` has no effect when `from` is an object. Use `from: { name, email }`.'];
+}
+
+function repeatedWarnings(to: unknown): readonly string[] {
+  return repeated(to).map(
+    (at) => `\`to[${at}]\` is there before: the service sends one email for each time.`,
+  );
+}
+
+interface Problem {
+  readonly path: PropertyKey[];
+  readonly message: string;
+}
+
+// Written out by hand: for a union, zod reports only that it fails.
+function* recipientProblems(value: unknown): Generator<Problem> {
+  if (!Array.isArray(value)) {
+    yield* addressProblems(value, []);
+    return;
+  }
+  const list = value as unknown[]; // isArray() narrows to any[]
+  if (list.length === 0) {
+    yield { path: [], message: 'must not be empty' };
+  }
+  for (const [index, one] of list.entries()) {
+    yield* addressProblems(one, [index]);
+  }
+}
+
+function* addressProblems(value: unknown, path: PropertyKey[]): Generator<Problem> {
+  if (value === undefined) {
+    yield { path, message: 'is required' };
+  } else if (typeof value === 'string') {
+    yield* emailProblems(value, path);
+  } else if (isRecord(value)) {
+    yield* namedProblems(value, path);
+  } else {
+    yield { path, message: 'must be an email address or { name, email }' };
+  }
+}
+
+function* namedProblems(value: Record<string, unknown>, path: PropertyKey[]): Generator<Problem> {
+  const { name } = value;
+  if (name !== undefined && typeof name !== 'string') {
+    yield { path: [...path, 'name'], message: 'must be a string' };
+  } else if (name !== undefined && !displayName.safeParse(name).success) {
+    yield { path: [...path, 'name'], message: 'must not contain a line break' };
+  }
+  for (const field of Object.keys(value)) {
+    if (field !== 'name' && field !== 'email' && value[field] !== undefined) {
+      yield { path: [...path, field], message: ofOneRecipient };
+    }
+  }
+  yield* emailProblems(value['email'], [...path, 'email']);
+}
+
+const ofOneRecipient =
+  'has no effect here: an address is { name, email }. `sendEach()` takes `data`, `attachments` and more for each recipient';
+
+function* emailProblems(value: unknown, path: PropertyKey[]): Generator<Problem> {
+  const message = value === undefined ? 'is required' : emailProblem(value);
+  if (message !== undefined) {
+    yield { path, message };
+  }
+}

@@ -1,0 +1,281 @@
+import { of, route, type NamesOf } from '../core/route.js';
+import { type OpenInput, isRecord } from '../core/values.js';
+import type { Call, RequestOptions, DataOptions } from '../core/types.js';
+import type { OnceKey } from '../core/once.js';
+import type { Transport } from '../core/send.js';
+import { limits } from './limits.js';
+import type { MessageData } from './shared/data.js';
+import { withEmptyDeleted, fieldsOf } from './shared/request-body.js';
+import { hasFiles, withEncodedAttachments } from './emails/attachments.js';
+import type { TextCheck } from './shared/template-text.js';
+import { emailKey } from './shared/values.js';
+
+export const routes = {
+  send: route('POST /v1/send', {
+    body: of<SendRequest>(),
+    returns: of<SendResult>('emails'),
+    maxBodyBytes: limits.messageBytes,
+    // The service handles several recipients one after another: after a 429 some may have been mailed.
+    partial: (body: { to?: unknown } | undefined, status) =>
+      Array.isArray(body?.to) && body.to.length > 1 && (status === 429 || status === undefined),
+  }),
+  verify: route('POST /v1/verify', {
+    body: of<VerifyRequest>(),
+    returns: of<AddressVerification>('reasons'),
+    repeatable: true, // a pure check
+    changes: false,
+  }),
+};
+
+/** An email address with a display name. */
+export interface NamedAddress {
+  email: string;
+  name?: string | undefined;
+}
+
+/** An email address, with or without a display name: `'ann@example.com'`, `'Ann <ann@example.com>'`, or an object. */
+export type Address = string | NamedAddress;
+
+/** One recipient or several; each gets a separate email, one after another. */
+export type Recipients = Address | readonly Address[];
+
+/** An email to send: a template, or a sender, a subject and a body. */
+export type SendRequest<Fields extends object = object> =
+  TemplateSend<Fields> | ContentSend<Fields>;
+
+/** An email made from a template. Fields beside `template` override the template's own. */
+export interface TemplateSend<Fields extends object = object> extends SendFields<Fields> {
+  /** The id of a template; its variables come from `data`. */
+  template: string;
+  /** Its domain must be verified. Required if the template has no sender. */
+  from?: Address | undefined;
+  /** 1 to 998 characters, no line breaks. */
+  subject?: string | undefined;
+  /** HTML. */
+  body?: string | undefined;
+}
+
+/** An email with its own content. */
+export interface ContentSend<Fields extends object = object> extends SendFields<Fields> {
+  template?: undefined;
+  /** Its domain must be verified. */
+  from: Address;
+  /** 1 to 998 characters, no line breaks. */
+  subject: string;
+  /** HTML. */
+  body: string;
+}
+
+/** Fields of every email, with the custom fields that the client was given. */
+interface SendFields<Fields extends object = object> {
+  /** Each recipient is created as a contact, or the contact with that email is updated. */
+  to: Recipients;
+  /**
+   * The sender's name where `from` is a string.
+   * @deprecated Use `from: { name, email }`.
+   */
+  name?: string | undefined;
+  /**
+   * Subscribes or unsubscribes the recipients. If left out, contacts keep their state and new ones
+   * are not subscribed. A change fires `contact.subscribed` or `contact.unsubscribed`.
+   */
+  subscribed?: boolean | undefined;
+  /** Extra email headers: values of at most 998 characters, no line breaks. */
+  headers?: { readonly [name: string]: string } | undefined;
+  /** The reply-to address. */
+  reply?: string | undefined;
+  /** At most 10; by default the service accepts 10 MB in total. */
+  attachments?: readonly Attachment[] | undefined;
+  /**
+   * Template variables, also stored on the contacts. `null` deletes a field; an empty string is
+   * ignored; `transient(value)` is used for this email only.
+   */
+  data?: MessageData<Fields> | undefined;
+}
+
+/**
+ * A file that goes with an email. The service does not document its fields: these are the usual names,
+ * and others are sent as they are. `attachment(path)` of `postreel/node` reads one.
+ */
+export interface Attachment extends OpenInput {
+  /** The service does not document this name. */
+  filename?: string | undefined;
+  /**
+   * Bytes, a blob, base64, or a data address (`data:…;base64,…`); any other text, such as a path, is
+   * refused. It is sent as base64. The service does not document this name.
+   */
+  content?: string | Uint8Array | ArrayBuffer | Blob | undefined;
+  /** E.g. `application/pdf`. The service does not document this name. */
+  contentType?: string | undefined;
+}
+
+/** The emails that were sent. */
+export interface SendResult {
+  /** One entry per recipient. */
+  emails: SentEmail[];
+  /** ISO 8601. */
+  timestamp: string;
+}
+
+/** One email that was sent. */
+export interface SentEmail {
+  contact: { id: string; email: string };
+  /** The id of the email. */
+  email: string;
+}
+
+/** An address to check. */
+export interface VerifyRequest {
+  email: string;
+}
+
+/** The result of checking an email address. */
+export interface AddressVerification {
+  email: string;
+  valid: boolean;
+  /** Whether it belongs to a disposable email provider. */
+  isDisposable: boolean;
+  isAlias: boolean;
+  isTypo: boolean;
+  isPlusAddressed: boolean;
+  /** Whether it belongs to a personal email provider. */
+  isPersonalEmail: boolean;
+  domainExists: boolean;
+  hasWebsite: boolean;
+  hasMxRecords: boolean;
+  reasons: string[];
+}
+
+/** One result of `verifyAll()`: either `verification` or `error`. */
+export interface VerifiedAddress {
+  readonly email: string;
+  readonly verification: AddressVerification | undefined;
+  readonly error: unknown;
+}
+
+/** What emails need beside their transport. */
+interface EmailsParts {
+  readonly rules: DataOptions;
+  readonly warn: (message: string) => void;
+  readonly checkTexts: TextCheck;
+}
+
+/**
+ * Transactional email and address verification.
+ * @example
+ * await messaging.send({ to: 'ann@example.com', template: 'tpl_welcome', data: { plan: 'pro' } });
+ * const { valid, reasons } = await messaging.verify({ email: 'ann@exmaple.com' });
+ */
+export class Emails<Fields extends object = object> implements NamesOf<typeof routes> {
+  readonly #transport: Transport;
+  readonly #rules: DataOptions;
+  readonly #warn: (message: string) => void;
+  readonly #checkTexts: TextCheck;
+
+  constructor(transport: Transport, { rules, warn, checkTexts }: EmailsParts) {
+    this.#transport = transport;
+    this.#rules = rules;
+    this.#warn = warn;
+    this.#checkTexts = checkTexts;
+  }
+
+  /**
+   * Sends an email immediately; the whole message may be at most 40 MB. Each recipient is created
+   * or updated as a contact. The service handles several recipients one after another: after an
+   * error with the outcome `'unknown'`, some of them may have received it.
+   */
+  send(body: SendRequest<Fields>, options?: RequestOptions): Call<SendResult> {
+    return this.sendUnder(undefined, body, options);
+  }
+
+  /** The same under a key of ours. @internal */
+  sendUnder(
+    once: OnceKey | undefined,
+    body: SendRequest<Fields>,
+    options?: RequestOptions,
+  ): Call<SendResult> {
+    const sent = withEmptyDeleted(withAddresses(body), this.#rules);
+    this.#checkTexts(sent);
+    const before = hasFiles(sent) ? { run: () => withEncodedAttachments(sent) } : undefined;
+    const call = this.#transport.send(routes.send, { body: sent, before, once }, options);
+    const to: unknown = isRecord(sent) ? sent['to'] : undefined;
+    return Array.isArray(to) && to.length > 1 ? call.map((data) => this.#told(to, data)) : call;
+  }
+
+  /** Tells who of several recipients was left out. */
+  #told(to: readonly unknown[], data: SendResult): SendResult {
+    const missing = withoutEmail(to, data);
+    if (missing.length > 0) {
+      this.#warn(
+        `The answer names no email to ${missing.join(', ')}: they may not have been mailed.`,
+      );
+    }
+    return data;
+  }
+
+  /** Checks an email address: format, domain, typos, disposable and personal providers. */
+  verify(body: VerifyRequest, options?: RequestOptions): Call<AddressVerification> {
+    return this.#transport.send(routes.verify, { body }, options);
+  }
+}
+
+/** The email with its sender and recipients in the form of the document, from the forms in which people write them. */
+function withAddresses<Body>(body: Body): Body {
+  if (!isRecord(body)) {
+    return body; // refused, with its reason, when the call is built
+  }
+  const fields = fieldsOf(body);
+  const from = documented(fields['from']);
+  const given: unknown = fields['to'];
+  const to: unknown = Array.isArray(given) ? given.map(documented) : documented(given);
+  const own = {
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  };
+  return { ...fields, ...own } as Body; // the same email
+}
+
+// "Ann Lee" <ann@example.com>
+const named = /^\s*(?:"((?:[^"\\]|\\.)*)"|([^<>"]*?))\s*<\s*([^<>\s]+)\s*>\s*$/;
+
+function documented(value: unknown): unknown {
+  if (typeof value === 'string') {
+    const [whole, quoted, plain = '', email] = named.exec(value) ?? [];
+    const name = quoted?.replace(/\\(.)/g, '$1') ?? plain;
+    return whole === undefined ? value.trim() : name === '' ? email : { name, email };
+  }
+  if (isRecord(value) && value['email'] === undefined && typeof value['address'] === 'string') {
+    const { address, ...rest } = value; // as in other packages
+    return rest['name'] === '' ? { email: address } : { ...rest, email: address };
+  }
+  return value;
+}
+
+/** Who of several recipients has no email in the answer; empty where the answer does not tell. */
+function withoutEmail(to: readonly unknown[], answer: unknown): readonly string[] {
+  const emails: unknown = isRecord(answer) ? answer['emails'] : undefined;
+  if (!Array.isArray(emails) || emails.length >= to.length) {
+    return [];
+  }
+  const mailed = new Set(
+    emails.map((email) => emailKey(emailIn(isRecord(email) ? email['contact'] : ''))),
+  );
+  return to.map(emailIn).filter((email) => !mailed.has(emailKey(email)));
+}
+
+/** The places of recipients who come before in the same list. */
+export function repeated(to: unknown): readonly number[] {
+  const seen = new Set<string>();
+  const list: readonly unknown[] = Array.isArray(to) ? to : [];
+  return list.flatMap((one, at) => {
+    const key = emailKey(emailIn(one));
+    const isAgain = seen.has(key);
+    seen.add(key);
+    return isAgain ? [at] : [];
+  });
+}
+
+function emailIn(value: unknown): string {
+  const email = isRecord(value) ? value['email'] : value;
+  return typeof email === 'string' ? email : '';
+}

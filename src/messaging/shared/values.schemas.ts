@@ -1,0 +1,95 @@
+import * as z from 'zod/mini';
+import { largestPage, type KnownFields } from '../../core/route.js';
+import { isDate, isRecord, type Timestamp } from '../../core/values.js';
+import { limits } from '../limits.js';
+import type { Filter } from './filters.js';
+import { emailProblem, isEmail, isId } from './values.js';
+
+// Date.parse() takes much that is no ISO 8601 date-time, and reads a time without a zone as local.
+const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)$/i;
+
+/** A record whose fields the documents do not show: any object or list. */
+export const open = z.custom<Record<string, unknown>>(
+  (value: unknown) => typeof value === 'object' && value !== null,
+  'must be an object',
+);
+
+/** An answer whose fields the document does not show: what is missing is no mismatch. */
+export function lenient<Answer>(schema: z.ZodMiniObject): z.ZodMiniType<Answer> {
+  return z.partial(schema) as unknown as z.ZodMiniType<Answer>; // the types name what is usual
+}
+
+/** The fields of a body whose document lists them all. */
+export function knownOf(schema: { shape: object }): KnownFields {
+  return { names: Object.keys(schema.shape) };
+}
+
+/** Selects contacts. Little is checked: the document shows only a single element. */
+export const filter = z.custom<Filter>(isRecord, 'must be an object');
+
+/** An id as a method returned it: text, or a number where a service has those. */
+export const id = z.custom<string>(isId, {
+  error: ({ input }) => (input === '' ? 'must not be empty' : 'must be an id, as a string'),
+});
+
+/** An email address. */
+export const email = z.string().check((context) => {
+  const message = emailProblem(context.value);
+  if (message !== undefined) {
+    context.issues.push({ code: 'custom', message, input: context.value });
+  }
+});
+
+/** An email address that may be unset: services spell that as `null` or as an empty string. */
+export const optionalEmail = z
+  .nullable(z.string())
+  .check(
+    z.refine((text) => text === null || text === '' || isEmail(text), 'must be an email address'),
+  );
+
+// In a header of an email it would begin another header.
+const isOneLine = (text: string) => !/[\r\n]/.test(text);
+const noLineBreak = 'must not contain a line break';
+
+/** The subject of an email. */
+export const subject = z
+  .string()
+  .check(z.minLength(1), z.maxLength(limits.subjectLength), z.refine(isOneLine, noLineBreak));
+
+/** A display name beside an address. */
+export const displayName = z.string().check(z.refine(isOneLine, noLineBreak));
+
+/** The size of a page. */
+export const limit = z.int().check(z.minimum(1), z.maximum(largestPage));
+
+/** A timestamp, as a `Date` or an ISO 8601 string. */
+export const timestamp = z.custom<Timestamp>(
+  (value) =>
+    (isDate(value) || (typeof value === 'string' && dateTime.test(value))) &&
+    !Number.isNaN(msOf(value)),
+  'must be a `Date`, or an ISO 8601 string with date, time and zone such as 2026-11-21T09:30:00Z',
+);
+
+/** A timestamp in milliseconds since 1970. */
+export function msOf(time: Timestamp): number {
+  return typeof time === 'string' ? Date.parse(time) : time.getTime();
+}
+
+// The document does not show the form of the times of a report, so only an invalid `Date` is refused.
+const time = z.custom<Timestamp>(
+  (value) => !isDate(value) || !Number.isNaN(value.getTime()),
+  'is not a date',
+);
+const period = { startDate: z.optional(time), endDate: z.optional(time) };
+
+/** The query of a list whose parameters the document does not show. */
+export const listQuery = z.looseObject({
+  limit: z.optional(limit),
+  cursor: z.optional(z.string()),
+});
+
+/** The query of a report. */
+export const periodQuery = z.looseObject(period);
+
+/** The query of a list over a span of time. */
+export const periodListQuery = z.extend(listQuery, period);

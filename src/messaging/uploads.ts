@@ -1,0 +1,110 @@
+import { type FileInput, type OpenRecord, isBytes, type NamedFile } from '../core/values.js';
+import { of, route, type UploadFacts, type MethodsFor } from '../core/route.js';
+import { multipartBody } from '../core/upload.js';
+import type { Call, RequestOptions } from '../core/types.js';
+import type { Transport } from '../core/send.js';
+
+// The field's name is ours; the document has no maximum size.
+const image: UploadFacts = {
+  form: multipartBody,
+  field: 'image',
+  contentType: 'application/octet-stream',
+  filename: 'image',
+};
+
+export const routes = {
+  image: route('POST /uploads/image', {
+    body: of<FileInput>(),
+    returns: of<UploadedImage>(),
+    upload: image,
+  }),
+};
+
+/** An image with its public URL. The service does not document its fields. */
+export interface UploadedImage extends OpenRecord {}
+
+/**
+ * Images for the bodies of templates.
+ * @example
+ * const data = await readFile('logo.png');
+ * await messaging.uploads.image({ data, filename: 'logo.png', contentType: 'image/png' });
+ */
+export class Uploads implements MethodsFor<typeof routes> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Uploads an image and returns its public URL. Takes a `File`, a `Blob`, bytes, or
+   * `{ data, filename, contentType }`. Without a content type, the file's name or its first bytes
+   * decide; only a bare `Blob` cannot be recognized.
+   */
+  image(file: FileInput, options?: RequestOptions): Call<UploadedImage> {
+    return this.#transport.send(routes.image, { body: withImageType(file) }, options);
+  }
+}
+
+const byExtension: Readonly<Record<string, string>> = {
+  avif: 'image/avif',
+  gif: 'image/gif',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  webp: 'image/webp',
+};
+
+// The first bytes of each format, as latin text; a dot stands for any byte.
+const signatures: readonly (readonly [RegExp, string])[] = [
+  [/^\x89PNG\r\n/s, 'image/png'],
+  [/^\xff\xd8\xff/s, 'image/jpeg'],
+  [/^GIF8[79]a/s, 'image/gif'],
+  [/^RIFF....WEBP/s, 'image/webp'],
+  [/^....ftypavi[fs]/s, 'image/avif'],
+  [/^\s*(<\?xml[^>]*>\s*)?<svg[\s>]/s, 'image/svg+xml'],
+];
+
+/** Gives an image without a content type the one that its name or its first bytes show. */
+function withImageType(file: FileInput): FileInput {
+  const named = isNamed(file) ? file : { data: file };
+  const { data, contentType, filename = nameOf(data) } = named;
+  if (contentType !== undefined || (data instanceof Blob && data.type !== '')) {
+    return file;
+  }
+  const type = typeOfName(filename) ?? typeOfBytes(data);
+  return type === undefined ? file : { ...named, filename, contentType: type };
+}
+
+function isNamed(file: FileInput): file is NamedFile {
+  return typeof file === 'object' && (file as unknown) !== null && 'data' in file;
+}
+
+function nameOf(data: unknown): string | undefined {
+  return typeof File !== 'undefined' && data instanceof File ? data.name : undefined;
+}
+
+function typeOfName(filename: string | undefined): string | undefined {
+  const extension = /\.(\w+)$/.exec(filename ?? '')?.[1]?.toLowerCase();
+  return extension === undefined ? undefined : byExtension[extension];
+}
+
+function typeOfBytes(data: NamedFile['data']): string | undefined {
+  const start = textOf(data);
+  return signatures.find(([form]) => form.test(start))?.[1];
+}
+
+function textOf(data: NamedFile['data']): string {
+  if (typeof data === 'string') {
+    return data.slice(0, 256);
+  }
+  if (!isBytes(data)) {
+    return ''; // a Blob can only be read later
+  }
+  return latin(ArrayBuffer.isView(data) ? data : new Uint8Array(data));
+}
+
+function latin(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes.subarray(0, 256));
+}

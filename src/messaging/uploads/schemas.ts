@@ -1,9 +1,0 @@
-import * as z from 'zod/mini';
-import type { FileInput } from '../../core/values.js';
-import type { SchemasFor } from '../../core/route.js';
-import { open } from '../shared/values-schema.js';
-import type { routes } from './routes.js';
-
-export const schemas = {
-  image: { body: z.custom<FileInput>(), returns: open },
-} satisfies SchemasFor<typeof routes>;

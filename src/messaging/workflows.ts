@@ -1,0 +1,514 @@
+import type { Acknowledgement, OpenInput, OpenRecord } from '../core/values.js';
+import { anyList, of, route, type MethodsFor } from '../core/route.js';
+import type { RequestOptions, Call, ListOptions, Paginated } from '../core/types.js';
+import { flag } from '../core/options.js';
+import { isPostreelError } from '../core/errors.js';
+import type { Transport } from '../core/send.js';
+import {
+  jobStage,
+  waitForRecord,
+  type RecordWaitOptions,
+  type StatusChecks,
+} from '../core/wait.js';
+import type { ListQuery } from './shared/values.js';
+import { toRequestBody } from './shared/request-body.js';
+import type { WorkflowDefinition } from './workflows/definition.js';
+import type { Deployment, DeployOptions, DeployParts } from './workflows/deploy.js';
+
+export const routes = {
+  list: route('GET /workflows', {
+    query: of<WorkflowQuery>(),
+    returns: anyList<Workflow>('workflows'),
+  }),
+  fields: route('GET /workflows/fields', { returns: of<WorkflowFields>() }),
+  create: route('POST /workflows', {
+    body: of<WorkflowCreate | Workflow>(),
+    returns: of<Workflow>(),
+  }),
+  get: route('GET /workflows/{id}', { returns: of<WorkflowGraph>() }),
+  update: route('PATCH /workflows/{id}', {
+    body: of<WorkflowUpdate | Workflow>(),
+    returns: of<Workflow>(),
+  }),
+  delete: route('DELETE /workflows/{id}', {
+    returns: of<Acknowledgement>(),
+  }),
+  steps: {
+    create: route('POST /workflows/{id}/steps', {
+      body: of<StepCreate | WorkflowStep>(),
+      returns: of<WorkflowStep>(),
+    }),
+    update: route('PATCH /workflows/{id}/steps/{stepId}', {
+      body: of<StepUpdate | WorkflowStep>(),
+      returns: of<WorkflowStep>(),
+    }),
+    delete: route('DELETE /workflows/{id}/steps/{stepId}', {
+      query: of<StepDelete>(),
+      returns: of<Acknowledgement>(),
+    }),
+  },
+  transitions: {
+    create: route('POST /workflows/{id}/transitions', {
+      body: of<TransitionCreate | WorkflowTransition>(),
+      returns: of<WorkflowTransition>(),
+    }),
+    delete: route('DELETE /workflows/{id}/transitions/{transitionId}', {
+      returns: of<Acknowledgement>(),
+    }),
+  },
+  executions: {
+    start: route('POST /workflows/{id}/executions', {
+      body: of<ExecutionStart>(),
+      returns: of<WorkflowExecution>(),
+    }),
+    list: route('GET /workflows/{id}/executions', {
+      query: of<ExecutionQuery>(),
+      returns: anyList<WorkflowExecution>('executions', 'pageSize'),
+    }),
+    get: route('GET /workflows/{id}/executions/{executionId}', {
+      returns: of<WorkflowExecution>(),
+    }),
+    cancel: route('DELETE /workflows/{id}/executions/{executionId}', {
+      returns: of<Acknowledgement>(),
+    }),
+    cancelAll: route('POST /workflows/{id}/executions/cancel-all', {
+      returns: of<Acknowledgement>(),
+      repeatable: true, // it cancels what is active, and what was started in between as well
+    }),
+  },
+};
+
+/** What a step does. */
+export type StepType =
+  'SEND_EMAIL' | 'DELAY' | 'WAIT_FOR_EVENT' | 'CONDITION' | 'WEBHOOK' | 'UPDATE_CONTACT' | 'EXIT';
+
+/** Which branch of a `CONDITION` step a transition follows. */
+export type TransitionBranch = 'yes' | 'no';
+
+/** Automated steps after an event. The service does not document its fields. */
+export interface Workflow extends OpenRecord {
+  id: string;
+  triggerType?: 'EVENT' | (string & {}) | undefined;
+  enabled?: boolean | undefined;
+  /** Whether a contact may go through it more than once. */
+  allowReentry?: boolean | undefined;
+}
+
+/** A workflow as `workflows.get()` returns it. */
+export interface WorkflowGraph extends Workflow {
+  steps?: WorkflowStep[] | undefined;
+  transitions?: WorkflowTransition[] | undefined;
+}
+
+/**
+ * A workflow to create. It starts disabled, with an `EVENT` trigger. A workflow that a method returned
+ * will do: its `id`, `steps`, `transitions`, `createdAt` and `updatedAt` are left out.
+ */
+export interface WorkflowCreate extends OpenInput {
+  /** The service does not document this name. */
+  name?: string | undefined;
+  /** The event that starts it. The service does not document this name. */
+  eventName?: string | undefined;
+  /** Every workflow is created with this trigger; `workflows.update()` changes it. */
+  triggerType?: 'EVENT' | undefined;
+  /** Every workflow is created disabled; `workflows.update()` enables it. */
+  enabled?: false | undefined;
+  /** Whether a contact may go through it more than once. */
+  allowReentry?: boolean | undefined;
+}
+
+/**
+ * Changes to a workflow. The service does not document all of its fields. A workflow that a method
+ * returned will do: its `id`, `steps`, `transitions`, `createdAt` and `updatedAt` are left out.
+ */
+export interface WorkflowUpdate extends OpenInput {
+  triggerType?: 'EVENT' | (string & {}) | undefined;
+  enabled?: boolean | undefined;
+  /** Whether a contact may go through it more than once. */
+  allowReentry?: boolean | undefined;
+}
+
+/** Which workflows to list. The service does not document its fields. */
+export interface WorkflowQuery extends ListQuery {}
+
+/** The fields that conditions may use. The service does not document its fields. */
+export interface WorkflowFields extends OpenRecord {}
+
+/** One step of a workflow. The service does not document its fields. */
+export interface WorkflowStep extends OpenRecord {
+  id: string;
+  type?: StepType | (string & {}) | undefined;
+}
+
+/** The configuration of a step. The service does not document its fields. */
+export interface StepConfig extends OpenInput {}
+
+/** A step to add. A step that a method returned will do: its `id` is left out. */
+export interface StepCreate extends OpenInput {
+  type: StepType;
+  /** The service does not document this name. */
+  name?: string | undefined;
+  /** The service does not document this name. */
+  config?: StepConfig | undefined;
+}
+
+/** Changes to a step. A step that a method returned will do: its `id` is left out. */
+export interface StepUpdate extends OpenInput {
+  /** The service does not document this name. */
+  name?: string | undefined;
+  /** The service does not document this name. */
+  config?: StepConfig | undefined;
+}
+
+/** How to delete a step. */
+export interface StepDelete {
+  /**
+   * Connects the steps before it with the steps after it.
+   * @default false
+   */
+  splice?: boolean | undefined;
+}
+
+/** A transition from one step to another. The service does not document its fields. */
+export interface WorkflowTransition extends OpenRecord {
+  id: string;
+  /** Set on transitions out of a `CONDITION` step. */
+  branch?: TransitionBranch | (string & {}) | null | undefined;
+}
+
+/** A transition to add. A transition that a method returned will do: its `id` is left out. */
+export interface TransitionCreate extends OpenInput {
+  /** The service does not document this name. */
+  fromStepId?: string | undefined;
+  /** The service does not document this name. */
+  toStepId?: string | undefined;
+  /** For transitions out of a `CONDITION` step. */
+  branch?: TransitionBranch | undefined;
+}
+
+/** A contact's run through a workflow. The service does not document its fields. */
+export interface WorkflowExecution extends OpenRecord {
+  id: string;
+  /** The service does not document the values. */
+  status?: string | undefined;
+}
+
+/** An execution to start. */
+export interface ExecutionStart extends OpenInput {
+  /** The service does not document this name. */
+  contactId?: string | undefined;
+  /** Variables of this execution. */
+  context?: ExecutionContext | undefined;
+}
+
+/** Variables of one execution. */
+export interface ExecutionContext extends OpenInput {}
+
+/** Which executions to list. The service does not document these names. */
+export interface ExecutionQuery extends OpenInput {
+  /** The service does not document the values. */
+  status?: string | undefined;
+  page?: number | undefined;
+  /**
+   * Executions per page.
+   * @default the service's default when awaited, 100 when iterated
+   */
+  pageSize?: number | undefined;
+  /** Where to continue: the `cursor` of a page or an iterator. */
+  cursor?: string | undefined;
+}
+
+/** How to delete a workflow. */
+export interface WorkflowDeleteOptions extends RequestOptions {
+  /**
+   * Cancels all active executions first.
+   * @default false
+   */
+  cancelExecutions?: boolean | undefined;
+}
+
+/**
+ * Automated steps that contacts go through after an event.
+ * @example
+ * const workflow = await messaging.workflows.create({ name: 'Welcome', eventName: 'signed_up' });
+ * await messaging.workflows.steps.create(workflow.id, { type: 'SEND_EMAIL', config: { templateId } });
+ * await messaging.workflows.update(workflow.id, { enabled: true });
+ */
+export class Workflows implements MethodsFor<typeof routes> {
+  /** The steps of a workflow. */
+  readonly steps: WorkflowSteps;
+  /** The transitions between steps. */
+  readonly transitions: WorkflowTransitions;
+  /** The runs of contacts through a workflow. */
+  readonly executions: WorkflowExecutions;
+  readonly #transport: Transport;
+  readonly #parts: WorkflowParts;
+
+  constructor(transport: Transport, parts: WorkflowParts) {
+    const { checks } = parts;
+    this.#transport = transport;
+    this.#parts = parts;
+    this.steps = new WorkflowSteps(transport);
+    this.transitions = new WorkflowTransitions(transport);
+    this.executions = new WorkflowExecutions(transport, checks);
+  }
+
+  /** Lists workflows. `await` it for one page, `for await` it for every workflow. */
+  list(query?: WorkflowQuery, options?: ListOptions): Paginated<Workflow> {
+    return this.#transport.pages(routes.list, { query }, options);
+  }
+
+  /** Gets the contact and event fields that `CONDITION` steps may use. */
+  fields(options?: RequestOptions): Call<WorkflowFields> {
+    return this.#transport.send(routes.fields, {}, options);
+  }
+
+  /** Creates a workflow, disabled and with an `EVENT` trigger. */
+  create(body: WorkflowCreate | Workflow, options?: RequestOptions): Call<Workflow> {
+    return this.#transport.send(
+      routes.create,
+      { body: toRequestBody<WorkflowCreate>(body, workflowBack) },
+      options,
+    );
+  }
+
+  /** Gets one workflow by its id, with its steps and transitions. */
+  get(id: string, options?: RequestOptions): Call<WorkflowGraph> {
+    return this.#transport.send(routes.get, { params: { id } }, options);
+  }
+
+  /** Changes a workflow; `{ enabled: true }` starts it. Fields left out keep their values. */
+  update(id: string, body: WorkflowUpdate | Workflow, options?: RequestOptions): Call<Workflow> {
+    return this.#transport.send(
+      routes.update,
+      { params: { id }, body: toRequestBody<WorkflowUpdate>(body, workflowBack) },
+      options,
+    );
+  }
+
+  /**
+   * Deletes a workflow. Its active executions must be cancelled or completed first. With
+   * `cancelExecutions` a failure leaves the call's outcome unknown: they may have been cancelled.
+   */
+  delete(id: string, options?: WorkflowDeleteOptions): Call<Acknowledgement> {
+    let cancelling: Call<Acknowledgement> | undefined;
+    const run = async ({ cancelExecutions, ...rest }: WorkflowDeleteOptions) => {
+      if (cancelExecutions) {
+        cancelling = this.executions.cancelAll(id, rest);
+        await cancelling;
+      }
+    };
+    const input = { params: { id }, before: { options: { cancelExecutions: flag }, run } };
+    const call = this.#transport.send(routes.delete, input, options);
+    return call.tapError((failure, state) => {
+      const outcome = cancelling ? cancelling.outcome : 'not-sent';
+      if (outcome === undefined || outcome === 'unknown') {
+        state.outcome = 'unknown';
+        if (isPostreelError(failure)) {
+          Object.assign(failure, { outcome: 'unknown' });
+        }
+      }
+    });
+  }
+
+  /**
+   * Deploys a workflow that is written as code: as a new version beside the one that runs, disabled, read
+   * back and compared. With `enable` it then takes the other's place; between the two calls that do so
+   * nothing is on, and events of that moment are lost. A definition that is deployed already is left alone.
+   * A failure takes back what was done, and says what is on; after a crash, deploy again.
+   * @throws an `InvalidRequestError` for a template that does not exist, and with the code
+   *   `WORKFLOW_EXISTS` for a workflow of that name and event that was not deployed from here; a
+   *   `PostreelError` with the code `MARK_DROPPED` or `NOT_AS_DEPLOYED` where the service does not keep what
+   *   was sent, `DEPLOY_FAILED` when all was taken back, `DEPLOY_INCOMPLETE` when something remains
+   */
+  async deploy(
+    definition: WorkflowDefinition,
+    settings?: DeployOptions,
+    options?: RequestOptions,
+  ): Promise<Deployment> {
+    // Loaded here: workflows as code are for scripts.
+    const { deploy } = await import('./workflows/deploy.js');
+    return deploy(definition, settings, { ...this.#parts, workflows: this }, options);
+  }
+}
+
+/**
+ * The steps of a workflow.
+ * @example
+ * const step = await messaging.workflows.steps.create(id, { type: 'DELAY', config });
+ * await messaging.workflows.steps.delete(id, step.id, { splice: true });
+ */
+export class WorkflowSteps implements MethodsFor<typeof routes.steps> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Adds a step. Connect it with a transition. */
+  create(
+    id: string,
+    body: StepCreate | WorkflowStep,
+    options?: RequestOptions,
+  ): Call<WorkflowStep> {
+    return this.#transport.send(
+      routes.steps.create,
+      { params: { id }, body: toRequestBody<StepCreate>(body, stepBack) },
+      options,
+    );
+  }
+
+  /** Changes the configuration of a step. */
+  update(
+    id: string,
+    stepId: string,
+    body: StepUpdate | WorkflowStep,
+    options?: RequestOptions,
+  ): Call<WorkflowStep> {
+    return this.#transport.send(
+      routes.steps.update,
+      { params: { id, stepId }, body: toRequestBody<StepUpdate>(body, stepBack) },
+      options,
+    );
+  }
+
+  /** Deletes a step; `{ splice: true }` connects the steps around it. */
+  delete(
+    id: string,
+    stepId: string,
+    query?: StepDelete,
+    options?: RequestOptions,
+  ): Call<Acknowledgement> {
+    // The document has `splice=true` only: "false" could be read as true, like any other text.
+    const sent = query?.splice === false ? { ...query, splice: undefined } : query;
+    return this.#transport.send(
+      routes.steps.delete,
+      { params: { id, stepId }, query: sent },
+      options,
+    );
+  }
+}
+
+/**
+ * The ways from step to step of a workflow.
+ * @example
+ * await messaging.workflows.transitions.create(id, {
+ *   fromStepId: condition.id,
+ *   toStepId: email.id,
+ *   branch: 'yes',
+ * });
+ */
+export class WorkflowTransitions implements MethodsFor<typeof routes.transitions> {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Adds a transition between two steps; `branch` names the branch of a `CONDITION` step. */
+  create(
+    id: string,
+    body: TransitionCreate | WorkflowTransition,
+    options?: RequestOptions,
+  ): Call<WorkflowTransition> {
+    return this.#transport.send(
+      routes.transitions.create,
+      { params: { id }, body: toRequestBody<TransitionCreate>(body, transitionBack) },
+      options,
+    );
+  }
+
+  /** Deletes a transition. */
+  delete(id: string, transitionId: string, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(
+      routes.transitions.delete,
+      { params: { id, transitionId } },
+      options,
+    );
+  }
+}
+
+/**
+ * The ways of contacts through a workflow.
+ * @example
+ * await messaging.workflows.executions.start(id, { contactId, context: { coupon: 'SPRING' } });
+ */
+export class WorkflowExecutions implements MethodsFor<typeof routes.executions> {
+  readonly #transport: Transport;
+  readonly #checks: StatusChecks;
+
+  constructor(transport: Transport, checks: StatusChecks) {
+    this.#transport = transport;
+    this.#checks = checks;
+  }
+
+  /** Starts a workflow for a contact. */
+  start(id: string, body: ExecutionStart, options?: RequestOptions): Call<WorkflowExecution> {
+    return this.#transport.send(routes.executions.start, { params: { id }, body }, options);
+  }
+
+  /** Lists executions. `await` it for one page, `for await` it for every execution. */
+  list(id: string, query?: ExecutionQuery, options?: ListOptions): Paginated<WorkflowExecution> {
+    return this.#transport.pages(routes.executions.list, { params: { id }, query }, options);
+  }
+
+  /** Gets one execution by its id. */
+  get(id: string, executionId: string, options?: RequestOptions): Call<WorkflowExecution> {
+    return this.#transport.send(routes.executions.get, { params: { id, executionId } }, options);
+  }
+
+  /**
+   * Waits until a contact has gone through a workflow: for 10 minutes with a check every 10 seconds
+   * unless you say otherwise. A failed or canceled execution rejects with a `JobFailedError`. The
+   * service does not document the statuses: the usual words end the wait, `isDone` decides otherwise.
+   */
+  wait(
+    id: string,
+    executionId: string,
+    options?: RecordWaitOptions<WorkflowExecution>,
+  ): Promise<WorkflowExecution> {
+    const check = (signal: AbortSignal | undefined) =>
+      this.get(id, executionId, { signal, retries: 0 });
+    const plan = { ...executionWait, id: executionId, check, checks: this.#checks };
+    return waitForRecord(plan, options);
+  }
+
+  /** Cancels a running or waiting execution. */
+  cancel(id: string, executionId: string, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.executions.cancel, { params: { id, executionId } }, options);
+  }
+
+  /** Cancels every active execution of a workflow. */
+  cancelAll(id: string, options?: RequestOptions): Call<Acknowledgement> {
+    return this.#transport.send(routes.executions.cancelAll, { params: { id } }, options);
+  }
+}
+
+/** What a workflow's methods need beside the transport. */
+interface WorkflowParts extends Pick<DeployParts, 'templates' | 'clock'> {
+  readonly checks: StatusChecks;
+}
+
+const workflowBack = {
+  answerOnly: ['id', 'steps', 'transitions', 'createdAt', 'updatedAt'],
+  dropUnset: ['name', 'eventName', 'triggerType', 'enabled', 'allowReentry'],
+};
+
+const stepBack = {
+  answerOnly: ['id', 'createdAt', 'updatedAt'],
+  dropUnset: ['type', 'name', 'config'],
+};
+
+const transitionBack = {
+  answerOnly: ['id', 'createdAt', 'updatedAt'],
+  dropNull: 'all',
+  dropUnset: ['branch'],
+} as const;
+
+const executionWait = {
+  kind: 'Execution',
+  timeout: 600_000,
+  interval: 10_000,
+  // Some services tell who left by an EXIT step from who came to the end.
+  isDone: (status: string | undefined) => jobStage(status) === 'done' || status === 'EXITED',
+};

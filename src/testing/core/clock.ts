@@ -1,0 +1,396 @@
+import { macrotask } from '../../core/async.js';
+import { amount, callback, oneOf, readOptions, type OptionKinds } from '../../core/options.js';
+import { isDate } from '../../core/values.js';
+
+/** The time of a fake service and of its clients, and what happens in it later. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** `now()` as an ISO 8601 string. */
+  date(): string;
+  /** Runs a task once, that long from now; the answer takes it back. */
+  after(delayMs: number, task: Task): () => void;
+  /** Moves time on, runs everything that falls due in order, and waits for it. */
+  advance(duration: Duration): Promise<void>;
+  /** Runs what is due by now, without waiting for slow tasks; every request does this first. */
+  runDue(): void;
+  /**
+   * For clients: ends a pause, in which nothing else happens.
+   * @internal
+   */
+  at(time: number, task: () => void): () => void;
+  /**
+   * For clients: ends something that takes too long.
+   * @internal
+   */
+  limit(delayMs: number, task: () => void): () => void;
+  /**
+   * For fakes: time does not move on by itself until this is done.
+   * @internal
+   */
+  whileAnswering<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * For fakes: a fault holds an answer back, so that the limits of clients end like their pauses.
+   * @internal
+   */
+  whileHeld<T>(wait: Promise<T>): Promise<T>;
+}
+
+/** How a fake's time runs. */
+export interface ClockOptions {
+  /** The time at the start. @default the wall clock at creation */
+  start?: Date | number;
+  /**
+   * `virtual` time moves by `advance()`, and by itself when a client of the fake pauses; `manual` time by
+   * `advance()` only; `real` time follows the wall clock. @default 'virtual'
+   */
+  mode?: 'virtual' | 'manual' | 'real';
+  /** How many times faster than the wall clock `real` time runs. @default 1 */
+  speed?: number;
+  /** Follows another clock, e.g. `() => Date.now()` under a test runner's fake timers. */
+  now?: () => number;
+}
+
+const owner = { name: '`createClock()`', example: "{ mode: 'real' }" };
+const clockOptions: OptionKinds<ClockOptions> = {
+  start: {
+    form: 'a valid date, or milliseconds since 1970',
+    allows: (value) =>
+      (typeof value === 'number' || isDate(value)) && !Number.isNaN(new Date(value).getTime()),
+  },
+  mode: oneOf('virtual', 'manual', 'real'),
+  speed: amount,
+  now: callback(),
+};
+
+/** Makes a clock: one that moves by itself when a client pauses, unless told otherwise. */
+export function createClock(given?: ClockOptions): Clock {
+  return new FakeClock(readOptions(given, clockOptions, owner));
+}
+
+/** The clock of a fake that was given this. */
+export function clockOf(clock: Clock | ClockOptions = {}): Clock {
+  return 'advance' in clock ? clock : createClock(clock);
+}
+
+// Taken at import, so that the fake timers of a test runner do not stop time.
+const realMs = performance.now.bind(performance);
+
+/** Turns of the event loop without a new request, after which clients are taken to wait. */
+const quietTurns = 5;
+/** What a client limits runs in real time: it gets that long, or its limit, before time passes that. */
+const patienceMs = 1_000;
+/** The longest delay that timers can carry. */
+const maxTimerMs = 2 ** 31 - 1;
+
+class FakeClock implements Clock {
+  readonly #mode: 'virtual' | 'manual' | 'real' | 'followed';
+  readonly #speed: number;
+  readonly #outsideMs: () => number;
+  readonly #schedule = new Schedule();
+  #skippedMs = 0;
+  /** Set while a task starts, so that what it plans counts from when it was due. */
+  #taskTime: number | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isMoving = false;
+  /** Grows with everything that clients do. */
+  #activity = 0;
+  #answering = 0;
+  #held = 0;
+  /** Tasks of the service that are under way, such as calls of webhooks. */
+  readonly #slowTasks = new Set<Promise<void>>();
+
+  constructor(options: ClockOptions) {
+    const { mode = 'virtual', speed = 1, now } = options;
+    this.#mode = now ? 'followed' : mode;
+    this.#speed = speed;
+    this.#outsideMs = sourceOf(options);
+  }
+
+  now(): number {
+    return this.#taskTime ?? this.#outsideMs() + this.#skippedMs;
+  }
+
+  date(): string {
+    return new Date(this.now()).toISOString();
+  }
+
+  after(delayMs: number, task: Task): () => void {
+    return this.#add({ due: this.now() + delayMs, kind: 'task', task });
+  }
+
+  at(time: number, task: () => void): () => void {
+    this.#slowTasks.clear(); // one of them may be what pauses
+    return this.#add({ due: Math.ceil(time), kind: 'pause', task });
+  }
+
+  limit(delayMs: number, task: () => void): () => void {
+    const patientMs = Math.min(delayMs, patienceMs);
+    const limitMs = this.#mode === 'real' ? Math.max(delayMs, patientMs * this.#speed) : delayMs;
+    const patientUntil = realMs() + patientMs;
+    return this.#add({ due: this.now() + limitMs, kind: 'limit', task, patientUntil });
+  }
+
+  advance(duration: Duration): Promise<void> {
+    const due = this.now() + parseDuration(duration);
+    return new Promise((resolve) => this.#add({ due, kind: 'goal', task: resolve }));
+  }
+
+  runDue(): void {
+    const until = this.now();
+    const isDue = (next: Entry | undefined) => next && next.due <= until && next.kind !== 'goal';
+    while (isDue(this.#schedule.next())) {
+      this.#run(this.#schedule.take());
+    }
+    this.#wake();
+  }
+
+  async whileAnswering<T>(work: () => Promise<T>): Promise<T> {
+    this.#answering++;
+    try {
+      return await work();
+    } finally {
+      this.#answering--;
+      this.#activity++;
+    }
+  }
+
+  async whileHeld<T>(wait: Promise<T>): Promise<T> {
+    this.#held++;
+    this.#wake();
+    try {
+      return await wait;
+    } finally {
+      this.#held--;
+      this.#activity++;
+    }
+  }
+
+  #add(entry: Entry): () => void {
+    const takeBack = this.#schedule.add(entry);
+    if (entry.kind !== 'task') {
+      this.#activity++;
+    }
+    this.#wake();
+    return () => {
+      takeBack();
+      this.#wake();
+    };
+  }
+
+  #run(entry: Entry): void {
+    const { due, kind, task } = entry;
+    const outerTime = this.#taskTime; // a task may make a request, which runs what is due
+    this.#taskTime = due;
+    try {
+      const result = task();
+      if (result) {
+        this.#slowTasks.add(result);
+        void result.finally(() => this.#slowTasks.delete(result));
+      }
+    } finally {
+      this.#taskTime = outerTime;
+    }
+    if (kind !== 'task') {
+      this.#activity++;
+    }
+  }
+
+  #wake(): void {
+    if (this.#taskTime !== undefined) {
+      return; // whoever runs the task goes on
+    }
+    if (this.#mayMove()) {
+      void this.#move();
+    } else if (this.#mode === 'real' || this.#mode === 'followed') {
+      this.#setTimer();
+    }
+  }
+
+  // ---- time that the clock moves itself
+
+  #mayMove(): boolean {
+    const schedule = this.#schedule;
+    const isWaitedFor = schedule.has('pause') || (this.#held > 0 && schedule.has('limit'));
+    return schedule.has('goal') || (this.#mode === 'virtual' && isWaitedFor);
+  }
+
+  /** Goes from one thing to the next as long as somebody waits; between them clients have their turn. */
+  async #move(): Promise<void> {
+    if (this.#isMoving) {
+      return;
+    }
+    this.#isMoving = true;
+    let quietAt: number | undefined;
+    try {
+      for (
+        let next = this.#schedule.next();
+        next && this.#mayMove();
+        next = this.#schedule.next()
+      ) {
+        if (quietAt !== this.#activity || this.#isBusy()) {
+          await this.#quiet();
+          quietAt = this.#activity;
+        } else if (this.#mustWaitFor(next)) {
+          await macrotask();
+          quietAt = undefined;
+        } else {
+          this.#skippedMs += Math.max(0, next.due - this.now());
+          this.#run(this.#schedule.take());
+        }
+      }
+    } finally {
+      this.#isMoving = false;
+    }
+    this.#wake();
+  }
+
+  /** Waits until the event loop has turned a few times, and nothing was new. */
+  async #quiet(): Promise<void> {
+    let seen: number | undefined;
+    for (let turns = 0; turns < quietTurns; turns++) {
+      if (this.#isBusy() || seen !== this.#activity) {
+        seen = this.#activity;
+        turns = 0;
+      }
+      await macrotask();
+    }
+  }
+
+  #isBusy(): boolean {
+    return this.#answering > 0 || this.#slowTasks.size > 0;
+  }
+
+  // What a limit is on may be nothing of this fake: a file, a secret that is fetched.
+  #mustWaitFor({ patientUntil = 0 }: Entry): boolean {
+    return this.#held === 0 && patientUntil > realMs();
+  }
+
+  // ---- time that runs outside
+
+  /** A timer for what is next. Only for clients does it keep the process alive. */
+  #setTimer(): void {
+    clearTimeout(this.#timer);
+    const ofClients = this.#schedule.nextOfClients();
+    const next = this.#mode === 'real' ? this.#schedule.next() : ofClients;
+    if (next === undefined) {
+      return;
+    }
+    const delayMs = Math.ceil(Math.max(0, (next.due - this.now()) / this.#speed));
+    this.#timer = setTimeout(() => this.runDue(), Math.min(delayMs, maxTimerMs));
+    if (!ofClients && typeof this.#timer === 'object') {
+      this.#timer.unref();
+    }
+  }
+}
+
+/** The time before any `advance()`: it stands still, or follows a clock from the start on. */
+function sourceOf({ mode, speed = 1, start, now }: ClockOptions): () => number {
+  const outside = now ?? (mode === 'real' ? () => Date.now() : undefined);
+  const origin = outside?.() ?? 0;
+  const first = Number(start ?? outside?.() ?? Date.now());
+  return () => first + ((outside?.() ?? 0) - origin) * speed;
+}
+
+/** Something that happens later. */
+export type Task = () => void | Promise<void>;
+
+/**
+ * `task`: something in the service. `pause` and `limit`: a client waits, or limits something that runs.
+ * `goal`: where `advance()` goes, after all else that is due by then.
+ */
+export type Kind = 'task' | 'pause' | 'limit' | 'goal';
+
+/** Something that happens at a time. */
+export interface Entry {
+  readonly due: number;
+  readonly kind: Kind;
+  readonly task: Task;
+  /** A limit is not passed before this time of the process. */
+  readonly patientUntil?: number;
+}
+
+/** What will happen, in the order of its time; at the same time, in the order it was added. */
+export class Schedule {
+  readonly #entries: Entry[] = [];
+  readonly #counts = { task: 0, pause: 0, limit: 0, goal: 0 };
+
+  /** Adds an entry; the answer takes it back. */
+  add(entry: Entry): () => void {
+    this.#entries.splice(this.#placeFor(entry), 0, entry);
+    this.#counts[entry.kind]++;
+    return () => {
+      const index = this.#entries.indexOf(entry);
+      if (index >= 0) {
+        this.#entries.splice(index, 1);
+        this.#counts[entry.kind]--;
+      }
+    };
+  }
+
+  has(kind: Kind): boolean {
+    return this.#counts[kind] > 0;
+  }
+
+  /** The first entry. */
+  next(): Entry | undefined {
+    return this.#entries[0];
+  }
+
+  /** The first entry of a client. */
+  nextOfClients(): Entry | undefined {
+    return this.#entries.find(({ kind }) => kind === 'pause' || kind === 'limit');
+  }
+
+  /** Takes out the first entry, which is there. */
+  take(): Entry {
+    const entry = this.#entries.shift() as Entry; // the caller has seen it
+    this.#counts[entry.kind]--;
+    return entry;
+  }
+
+  // Behind all that is due no later, but before a goal of the same time.
+  #placeFor({ due, kind }: Entry): number {
+    const isAfter = (other: Entry) =>
+      due > other.due || (due === other.due && (kind === 'goal' || other.kind !== 'goal'));
+    let low = 0;
+    let high = this.#entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = this.#entries[middle];
+      if (other !== undefined && isAfter(other)) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** A span of time: `'500ms'`, `'3s'`, `'10m'`, `'2h'`, `'1d'`, or a number of milliseconds. */
+export type Duration = string | number;
+
+/** Turns a duration into milliseconds; throws on anything it cannot read. */
+export function parseDuration(duration: Duration): number {
+  const ms = typeof duration === 'number' ? duration : readText(duration);
+  if (Number.isNaN(ms) || ms < 0) {
+    throw new RangeError(
+      `Not a duration: ${JSON.stringify(duration)}. Use '500ms', '3s', '10m', '2h', '1d' or a number of milliseconds.`,
+    );
+  }
+  return ms;
+}
+
+function readText(text: string): number {
+  const [, amount, unit = ''] = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*$/.exec(text) ?? [];
+  return Number(amount) * (unitMs[unit] ?? Number.NaN);
+}

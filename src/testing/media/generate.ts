@@ -1,0 +1,267 @@
+import { Refusal } from '../core/http.js';
+import type { FakeAnswer, FakeRequest } from '../core/types.js';
+import { accept, checkPending } from './jobs.js';
+import {
+  readFields,
+  refuse,
+  type Fields,
+  requestRules,
+  webAddress,
+  jobRules,
+  listOf,
+  numberFrom,
+  oneOf,
+  text,
+  textOrNull,
+  textUpTo,
+  type Rules,
+} from './rules.js';
+import type { BrandKit, MediaFile } from './types.js';
+import type { MediaWorld } from './world.js';
+
+/** POST /v1/generate/video: every job is accepted or none, or one after another up to a refused one. */
+export function generateVideo(request: FakeRequest, world: MediaWorld): FakeAnswer {
+  const { payload, file, folderId } = readFields(requestRules, request.body);
+  const given: readonly unknown[] = Array.isArray(payload) ? payload : [];
+  if (given.length === 0) {
+    refuse('payload must have at least one job.');
+  }
+  const isLoop = world.settings.batch === 'loop';
+  const jobs = isLoop ? [] : given.map((job, index) => readJob(world, job, index));
+  checkFolder(world, folderId);
+  checkPending(world, jobs.length);
+  const folder = typeof folderId === 'string' ? folderId : createFolder(world, file);
+  const files = isLoop
+    ? given.map((job, index) => {
+        const settings = readJob(world, job, index);
+        checkPending(world, 1);
+        return acceptVideo(world, settings, { folder, jobs: [settings] });
+      })
+    : jobs.map((settings) => acceptVideo(world, settings, { folder, jobs }));
+  const data = { folderId: folder, filesCreated: files.map(({ fileId }) => fileId) };
+  return { body: { success: true, data } };
+}
+
+function readJob(world: MediaWorld, job: unknown, index: number): Fields {
+  return readVideoJob(world, job, `payload[${index}].`);
+}
+
+function acceptVideo(
+  world: MediaWorld,
+  settings: Fields,
+  { folder, jobs }: { readonly folder: string; readonly jobs: readonly Fields[] },
+): MediaFile {
+  return accept(world, {
+    kind: 'video',
+    name: String(settings.fileName),
+    folderId: folder,
+    settings,
+    brand: brandOf(world, settings, jobs),
+  });
+}
+
+/** The document does not say what an unknown folder is: 404. */
+function checkFolder({ folders }: MediaWorld, folderId: unknown): void {
+  if (folderId === undefined || folders.some((folder) => folder.folderId === folderId)) {
+    return;
+  }
+  throw new Refusal(404, 'UNKNOWN_FOLDER', 'Folder not found.');
+}
+
+/** media, top-level fields: without `folderId` a new folder named by `file` is created. */
+function createFolder(world: MediaWorld, name: unknown): string {
+  const folderId = world.id('folder');
+  // The document names no default: a nameless folder is called like a nameless file.
+  world.folders.push({ folderId, name: typeof name === 'string' ? name : 'Untitled folder' });
+  return folderId;
+}
+
+/** media, Brand kit behaviour: applies to every video of the request, so also to jobs that name none. */
+function brandOf(
+  { brandKits }: MediaWorld,
+  settings: Fields,
+  jobs: readonly Fields[],
+): BrandKit | undefined {
+  const brandId = settings.brandId ?? jobs.find((job) => job.brandId !== undefined)?.brandId;
+  return brandKits.find((kit) => kit.brandId === brandId);
+}
+
+/** Reads one job object of a video request, or refuses it. */
+function readVideoJob(world: MediaWorld, body: unknown, place: string): Fields {
+  const job = readFields(jobRules, body, place);
+  checkSource(job, place);
+  checkVisuals(world, job, place);
+  checkPlan(world, job, place);
+  checkBrand(world, job.brandId);
+  return withoutIdleFields(job);
+}
+
+/** media, job object: `content` for `script` and `url`, `prompt` for `idea`. */
+function checkSource({ workflowType, content, prompt }: Fields, place: string): void {
+  if (workflowType === 'idea') {
+    if (prompt === undefined) {
+      refuse(`${place}prompt is required for idea.`);
+    }
+    return;
+  }
+  if (content === undefined) {
+    refuse(`${place}content is required for ${String(workflowType)}.`);
+  }
+  if (workflowType === 'url' && webAddress(content) !== undefined) {
+    refuse(`${place}content must be the URL of an article for url.`);
+  }
+}
+
+function checkVisuals(world: MediaWorld, job: Fields, place: string): void {
+  const { visuals, mediaUrls, aiVideoModel } = job;
+  // media, job object: `mediaUrls` is required when `visuals` is `library`.
+  if (visuals === 'library' && !(Array.isArray(mediaUrls) && mediaUrls.length > 0)) {
+    refuse(`${place}mediaUrls is required when visuals is library.`);
+  }
+  if (aiVideoModel === undefined) {
+    return;
+  }
+  // media, Errors 2: rejected while `visuals` is `stock` (including by default) or `library`.
+  if (visuals !== 'ai') {
+    refuse(`${place}aiVideoModel requires visuals to be ai.`);
+  }
+  if (world.options.paidPlan === false) {
+    refuse(`${place}aiVideoModel requires a paid plan.`);
+  }
+}
+
+/** media, Limits: `duration` is subject to the plan's maximum export length. */
+function checkPlan({ options }: MediaWorld, { duration }: Fields, place: string): void {
+  const { maxExportMinutes = 15 } = options;
+  if (typeof duration === 'number' && duration > maxExportMinutes) {
+    refuse(`${place}duration is over the plan's ${maxExportMinutes} minutes.`);
+  }
+}
+
+/** media, Errors 1: a kit the caller cannot use is never silently ignored. */
+function checkBrand({ brandKits }: MediaWorld, brandId: unknown): void {
+  if (brandId === undefined || brandKits.some((kit) => kit.brandId === brandId)) {
+    return;
+  }
+  refuse('Brand kit not found or deleted.');
+}
+
+/** Drops what has no effect according to the job object's rules. */
+function withoutIdleFields(job: Fields): Fields {
+  const idle = new Set<string>();
+  if (job.templateId !== undefined) {
+    idle.add('subtitlePresetId');
+  }
+  if (job.visuals !== 'ai') {
+    idle.add('artStyle');
+  }
+  if (job.aiVideoModel === undefined) {
+    idle.add('aiVideoClipPercentage');
+  }
+  if (job.visuals === 'stock') {
+    idle.add('imageAnimationPreset');
+  }
+  return Object.fromEntries(Object.entries(job).filter(([name]) => !idle.has(name)));
+}
+
+/** media, POST /v1/generate/audio, row by row. */
+const audioRules: Rules = {
+  content: { check: textUpTo(10_000), isRequired: true },
+  voiceId: { check: text, isRequired: true },
+  voiceStyleId: { check: textOrNull },
+  playbackRate: { check: numberFrom(0.5, 2), default: 1 },
+  format: { check: oneOf('mp3', 'wav'), default: 'mp3' },
+  pronunciations: { check: listOf(pronunciation) },
+  webhook: { check: webAddress },
+};
+
+/** POST /v1/generate/audio: the answer only confirms acceptance. */
+export function generateAudio(request: FakeRequest, world: MediaWorld): FakeAnswer {
+  const settings = readFields(audioRules, request.body);
+  checkPending(world, 1);
+  const { fileId } = accept(world, {
+    kind: 'audio',
+    name: 'Untitled file',
+    folderId: undefined,
+    settings,
+    brand: undefined,
+  });
+  return { body: { fileId } };
+}
+
+function pronunciation(value: unknown): string | undefined {
+  const isPair =
+    typeof value === 'object' &&
+    value !== null &&
+    'original' in value &&
+    'replace' in value &&
+    typeof value.original === 'string' &&
+    typeof value.replace === 'string';
+  return isPair ? undefined : 'must be { original, replace } with two texts';
+}
+
+/** GET /v1/generate/status */
+export function getStatus(request: FakeRequest, world: MediaWorld): FakeAnswer {
+  const fileId = request.query.get('fileId');
+  if (fileId === null || fileId === '') {
+    refuse('fileId is required.');
+  }
+  const file = world.find(fileId);
+  if (file === undefined) {
+    throw new Refusal(404, 'UNKNOWN_FILE', 'File not found.');
+  }
+  return { body: recordOf(world, file) };
+}
+
+/** media, Status record. */
+function recordOf(world: MediaWorld, file: MediaFile): Record<string, unknown> {
+  const { unknownStatus, omitDownload } = world.outcomes.of(file.fileId);
+  const isHidden = file.status === 'processing' && unknownStatus !== undefined;
+  const progress = progressOf(world, file);
+  return {
+    fileId: file.fileId,
+    [world.settings.statusField]: isHidden ? unknownStatus : wordOf(world, file),
+    ...(progress === undefined ? {} : { progress }),
+    ...(file.download === undefined || omitDownload ? {} : { download: file.download }),
+  };
+}
+
+/** The state, in the words of this world. */
+function wordOf({ settings }: MediaWorld, { status }: MediaFile): string {
+  if (settings.statusWords === 'upper') {
+    return status.toUpperCase();
+  }
+  return settings.statusWords === 'other' ? otherWords[status] : status;
+}
+
+const otherWords = {
+  queued: 'pending',
+  processing: 'in_progress',
+  success: 'completed',
+  error: 'failed',
+  canceled: 'cancelled',
+} as const;
+
+function progressOf(world: MediaWorld, file: MediaFile): number | undefined {
+  const { progress: unit } = world.settings;
+  const scripted = world.outcomes.of(file.fileId).progress;
+  if (scripted === false || unit === 'none') {
+    return undefined;
+  }
+  if (scripted !== undefined) {
+    return scripted;
+  }
+  const share = shareDone(file, world.clock.now());
+  return unit === 'percent' ? Math.floor(share * 100) : share;
+}
+
+/** Only a success is done to the end. */
+function shareDone({ status, startsAt, finishesAt }: MediaFile, now: number): number {
+  if (status === 'success') {
+    return 1;
+  }
+  if (status === 'queued') {
+    return 0;
+  }
+  return Math.min(0.99, (now - startsAt) / Math.max(1, finishesAt - startsAt));
+}

@@ -1,0 +1,135 @@
+import type { FakeAnswer, FakeRequest } from '../core/types.js';
+import { messageOf } from '../../core/errors.js';
+import { findOwn, notFound } from './find.js';
+import type { Job, Scope } from './state.js';
+
+/** A queued piece of work. */
+interface Work<Item> {
+  readonly type: Job['type'];
+  readonly items: readonly Item[];
+  /** Handles one item and returns how to count it, e.g. `created`; throws when it cannot. */
+  readonly handle: (item: Item) => 'success' | 'unchanged' | 'created' | 'updated';
+  /** How the list of errors names an item; `row` counts from 1. */
+  readonly nameOf: (item: Item, row: number) => object;
+}
+
+/** Once a second a job handles as much as `settings.jobs.perSecond` says. */
+const tickMs = 1000;
+
+/** Queues work that goes on with the clock, and answers its `jobId`. */
+export function startJob<Item>(scope: Scope, work: Work<Item>): FakeAnswer {
+  const job = addJob(scope, work.type, work.items.length);
+  const proceed = () => {
+    const { perSecond } = scope.world.settings.jobs;
+    job.state = 'active';
+    for (let count = 0; count < perSecond && job.processed < job.total; count += 1) {
+      handleNext(job, work);
+    }
+    if (job.processed === job.total) {
+      finish(scope, job, 'done');
+    } else {
+      scope.world.clock.after(tickMs, proceed);
+    }
+  };
+  scope.world.clock.after(tickMs, proceed);
+  return started(job);
+}
+
+/** Queues work that cannot be done: the job fails at its first second. */
+export function startFailingJob(scope: Scope, type: Job['type'], message: string): FakeAnswer {
+  const job = addJob(scope, type, 0);
+  scope.world.clock.after(tickMs, () => {
+    job.failedReason = message;
+    finish(scope, job, 'failed');
+  });
+  return started(job);
+}
+
+function started({ id, type }: Job): FakeAnswer {
+  return { status: 202, body: { message: `The ${type} is queued.`, jobId: id } };
+}
+
+/** Answers a poll; an import and a bulk job are not found at each other's address. */
+export function showJob(request: FakeRequest, scope: Scope, isKind: (job: Job) => boolean) {
+  const job = findOwn(scope, ({ jobs }) => jobs, request.params.jobId ?? '');
+  if (!isKind(job) || isForgotten(scope, job)) {
+    throw notFound(job.id);
+  }
+  return { body: jobBody(scope, job) };
+}
+
+function addJob({ world, project }: Scope, type: Job['type'], total: number): Job {
+  const job: Job = {
+    id: world.id('job'),
+    type,
+    state: 'waiting',
+    total,
+    processed: 0,
+    counts: {},
+    errors: [],
+    createdAt: world.clock.date(),
+  };
+  project.jobs.set(job.id, job);
+  return job;
+}
+
+function handleNext<Item>(job: Job, { items, handle, nameOf }: Work<Item>): void {
+  // In bounds: `processed` is below `total`, the number of items.
+  const item = items[job.processed] as Item;
+  try {
+    count(job, handle(item));
+  } catch (error) {
+    count(job, 'failure');
+    job.errors.push({ ...nameOf(item, job.processed + 1), error: messageOf(error) });
+  }
+  job.processed += 1;
+}
+
+function count({ counts }: Job, what: string): void {
+  counts[what] = (counts[what] ?? 0) + 1;
+}
+
+function finish({ world }: Scope, job: Job, state: 'done' | 'failed'): void {
+  job.state = state;
+  job.finishedAt = world.clock.date();
+}
+
+function isForgotten({ world }: Scope, { finishedAt }: Job): boolean {
+  if (finishedAt === undefined) {
+    return false;
+  }
+  return world.clock.now() - Date.parse(finishedAt) >= world.settings.jobs.keepMs;
+}
+
+/** The fields and status values of jobs are not shown: these are what services of this kind answer. */
+function jobBody({ world }: Scope, job: Job): Record<string, unknown> {
+  const { statusField, done, failed, progress } = world.settings.jobs;
+  const words = { waiting: 'waiting', active: 'active', done, failed };
+  const fraction = job.total === 0 ? Number(job.state === 'done') : job.processed / job.total;
+  return {
+    id: job.id,
+    jobId: job.id,
+    [statusField]: words[job.state],
+    ...(progress !== 'none' && { progress: progress === 'percent' ? fraction * 100 : fraction }),
+    ...(job.state === 'done' && { result: resultOf(job) }),
+    ...(job.failedReason !== undefined && { failedReason: job.failedReason }),
+  };
+}
+
+function resultOf({ type, total, counts, errors }: Job): object {
+  const {
+    success = 0,
+    unchanged = 0,
+    created = 0,
+    updated = 0,
+    failure: failureCount = 0,
+  } = counts;
+  if (type === 'import') {
+    const successCount = created + updated;
+    const counted = { successCount, createdCount: created, updatedCount: updated, failureCount };
+    return { total, ...counted, errors };
+  }
+  const operation = type.replace('bulk-', '');
+  const counted = { successCount: success, unchangedCount: unchanged, failureCount };
+  return { operation, totalRequested: total, ...counted, errors };
+}
