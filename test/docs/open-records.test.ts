@@ -52,12 +52,14 @@ function namedIn(part: string): string[] {
 
 /** Interfaces that extend `OpenRecord` or `OpenInput`, themselves or by way of another. */
 function openRecords(): string[] {
-  const bases = new Map(
-    interfaces().map(({ name, heritageClauses = [] }) => [
-      name.text,
-      heritageClauses.flatMap(({ types }) => types.map((type) => type.expression.getText())),
-    ]),
-  );
+  // Two services may have an interface of one name.
+  const bases = new Map<string, string[]>();
+  for (const { name, heritageClauses = [] } of interfaces()) {
+    const own = heritageClauses.flatMap(({ types }) =>
+      types.map((type) => type.expression.getText()),
+    );
+    bases.set(name.text, [...(bases.get(name.text) ?? []), ...own]);
+  }
   const isOpen = (name: string): boolean =>
     ['OpenRecord', 'OpenInput'].includes(name) || (bases.get(name) ?? []).some(isOpen);
   return [...bases.keys()].filter((name) => name !== 'OpenInput' && isOpen(name)).sort();

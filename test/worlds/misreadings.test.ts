@@ -50,8 +50,8 @@ const misreadings: readonly Case[] = [
     what: 'the state of a job has one name',
     file: 'core/wait.ts',
     line: "job['status'] ?? job['state']",
-    instead: "job['status']",
-    world: { jobStatusField: 'state' },
+    instead: "job['state']",
+    world: { jobStatusField: 'status' },
   },
   {
     what: 'what is unset is never null',

@@ -106,14 +106,14 @@ export const resourceLaws: readonly Law<MessagingScene>[] = [
       const first = await messaging.workflows.steps.create(id, wait);
       const last = await messaging.workflows.steps.create(id, { type: 'EXIT', autoConnect: false });
       const isUsual = world.requestNames === 'usual';
-      const connect = (from: string, to: string) =>
-        messaging.workflows.transitions.create(
-          id,
-          isUsual ? { fromStepId: from, toStepId: to } : { sourceId: from, targetId: to }, // a name of this service
-        );
-      const { steps: own } = await messaging.workflows.get(id);
-      const trigger = own?.find(({ type }) => type === 'TRIGGER');
-      await (trigger && connect(trigger.id, first.id));
+      const connect = (from: string, to: string) => {
+        const way = isUsual ? { fromStepId: from, toStepId: to } : { sourceId: from, targetId: to };
+        return messaging.workflows.transitions.create(id, way); // a name of this service
+      };
+      if (world.workflowStart === 'trigger-step') {
+        const [trigger] = (await messaging.workflows.get(id)).steps ?? [];
+        await connect(trigger?.id ?? '', first.id);
+      }
       await connect(first.id, last.id);
       await messaging.workflows.update(id, { enabled: true });
       const start = isUsual ? { contactId: contact } : { subscriberId: contact };

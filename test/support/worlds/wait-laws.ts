@@ -8,13 +8,9 @@ export const waitLaws: readonly Law<MessagingScene>[] = [
     name: 'an import is awaited to its end',
     async holds(scene) {
       const { fake, messaging } = scene;
-      const started = await messaging.contacts.import({
+      const { jobId } = await messaging.contacts.import({
         data: 'email\nann@example.com\nbob@example.com\n',
       });
-      const jobId = jobIdOf(started);
-      if (jobId === undefined) {
-        return; // there is nothing to wait for
-      }
       await passing(scene, (signal) =>
         messaging.contacts.waitForImport(jobId, { interval: 20, signal }),
       );
@@ -25,16 +21,28 @@ export const waitLaws: readonly Law<MessagingScene>[] = [
     },
   },
   {
+    name: 'an import that fails rejects',
+    async holds(scene) {
+      // Nothing of ours uploads a file without a column of addresses.
+      const body = new FormData();
+      body.append('file', new Blob(['name\nAnn\n'], { type: 'text/csv' }), 'names.csv');
+      const { jobId } = await scene.messaging.request<JobStarted>('POST', '/contacts/import', {
+        body,
+      });
+      const wait = passing(scene, (signal) =>
+        scene.messaging.contacts.waitForImport(jobId, { interval: 20, signal }),
+      );
+      await expect(wait).rejects.toMatchObject({ name: 'JobFailedError' });
+    },
+  },
+  {
     name: 'a bulk job is awaited to its end, and changes who it names',
     async holds(scene) {
       const { fake, messaging, world } = scene;
       const { id } = await messaging.contacts.create({ email: 'ann@example.com' });
       await messaging.contacts.create({ email: 'bob@example.com' });
       const body = world.requestNames === 'usual' ? { contactIds: [id] } : { ids: [id] };
-      const jobId = jobIdOf(await messaging.contacts.bulkUnsubscribe(body)); // its own name
-      if (jobId === undefined) {
-        return;
-      }
+      const { jobId } = await messaging.contacts.bulkUnsubscribe(body);
       await passing(scene, (signal) =>
         messaging.contacts.waitForBulkJob(jobId, { interval: 20, signal }),
       );
@@ -43,10 +51,6 @@ export const waitLaws: readonly Law<MessagingScene>[] = [
     },
   },
 ];
-
-/** The document gives the name of a job for one of the calls; another name is the caller's to read. */
-const jobIdOf = ({ jobId, id }: Partial<JobStarted>): string | undefined =>
-  jobId ?? (id as string | undefined);
 
 /** Lets the fake's time go by for as long as something is awaited; a wait without end is given up. */
 export async function passing<T>(
