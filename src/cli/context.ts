@@ -20,7 +20,9 @@ export class Context {
   }
 
   /** A client of the messaging service of the environment. Its code is loaded now. */
-  async messaging(options: Pick<MessagingOptions, 'fetch'> = {}): Promise<MessagingClient> {
+  async messaging(
+    options: Pick<MessagingOptions, 'journal' | 'fetch'> = {},
+  ): Promise<MessagingClient> {
     const { MessagingClient } = await import('postreel/messaging');
     const client = new MessagingClient({
       ...options,

@@ -1,17 +1,25 @@
 import { dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
 import type { Command } from 'commander';
+import { memoryJournal } from 'postreel';
+import { fileJournal } from 'postreel/node';
 import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
 import { Context } from '../../context.js';
 import { withoutKeys } from '../../environment.js';
 import { createPage } from '../../fake/page-server.js';
-import { loadServe } from '../../mcp/load-serve.js';
-import { examples } from '../options.js';
+import type * as Agents from '../../agents/server.js';
+import { CommandEnd } from '../../exit-codes.js';
+import { examples, wholeNumber } from '../options.js';
 
 interface Flags {
   readonly fake?: boolean;
   readonly folder: string;
+  readonly readOnly?: boolean;
+  readonly tools?: string;
+  readonly port?: number;
 }
+
+const journalName = 'postreel-agent.jsonl';
 
 /** `postreel mcp` */
 export function addMcp(program: Command, context: Context): void {
@@ -19,28 +27,73 @@ export function addMcp(program: Command, context: Context): void {
     .command('mcp')
     .summary('let an agent use both services by the Model Context Protocol')
     .description(
-      'let an agent use both services by the Model Context Protocol, over stdin and stdout. Whatever mails, spends, deletes, or changes who is mailed is planned first, and done after a person has said yes: in their client, or on a page whose address is printed to stderr. Needs @modelcontextprotocol/sdk.',
+      'let an agent use both services by the Model Context Protocol, over stdin and stdout. Whatever mails, spends, deletes, or changes who is mailed is planned first, and done after a person has said yes: in their client, or on a page of this machine that opens in their browser (BROWSER=none keeps it from opening). Needs @modelcontextprotocol/sdk.',
     )
     .option('--fake', 'a rehearsal: use local fakes of both services, with a web page to look at')
-    .option('--folder <path>', 'the one folder whose files tools may read and write', '.')
-    .addHelpText('after', examples('mcp', 'mcp --fake', 'mcp --folder ./shared'))
+    .option(
+      '--folder <path>',
+      `the one folder whose files tools may use; what was done is written there, to ${journalName}`,
+      '.',
+    )
+    .option('--read-only', 'offer only the tools that change nothing')
+    .option('--tools <names>', 'offer only these tools, separated by commas')
+    .option(
+      '--port <number>',
+      'port of the page where you say yes (default: any free one)',
+      wholeNumber(1, 65_535),
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'mcp',
+        'mcp --fake',
+        'mcp --read-only',
+        'mcp --tools find_contacts,plan_email',
+        'mcp --folder ./shared --port 4020',
+      ),
+    )
     .action((flags: Flags) => runMcp(flags, context));
 }
 
-async function runMcp({ fake, folder }: Flags, context: Context): Promise<void> {
-  const server = fake === true ? await rehearsal(context) : undefined;
+async function runMcp(flags: Flags, context: Context): Promise<void> {
+  const { folder, readOnly, tools, port } = flags;
+  const { serve } = await loadServer();
+  const server = flags.fake === true ? await rehearsal(context) : undefined;
   const own = server === undefined ? context : contextOf(server, context);
   try {
-    const { serve } = await loadServe();
     await serve({
       context: own,
       folder,
+      port,
+      choice: { isReadOnly: readOnly, only: tools?.split(',').map((name) => name.trim()) },
+      // A fake forgets what it did, and so does its journal.
+      journal: server ? memoryJournal() : fileJournal(join(folder, journalName)),
       guides: join(dirname(manifestPath()), 'docs'),
       redact: (text) => withoutKeys(text, own.environment),
       ...(server && { fake: server }),
     });
   } finally {
     await server?.close();
+  }
+}
+
+/** Loads the server with its SDK, a peer that only this command needs. */
+async function loadServer(): Promise<typeof Agents> {
+  const sdk = await import('@modelcontextprotocol/sdk/server/mcp.js').catch(ifAbsent);
+  // It came with 1.13, and so did asking a person.
+  if (sdk === undefined || !('registerResource' in sdk.McpServer.prototype)) {
+    throw new CommandEnd(
+      'configuration',
+      'This command needs @modelcontextprotocol/sdk 1.13 or later: npx -p postreel -p @modelcontextprotocol/sdk postreel mcp',
+    );
+  }
+  return import('../../agents/server.js');
+}
+
+/** Nothing, where the package is not there, or is so old that it has no such path. */
+function ifAbsent(error: NodeJS.ErrnoException): undefined {
+  if (!['ERR_MODULE_NOT_FOUND', 'ERR_PACKAGE_PATH_NOT_EXPORTED'].includes(error.code ?? '')) {
+    throw error;
   }
 }
 

@@ -1,9 +1,8 @@
 import type { AudioRequest, VideoRequest } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
-import { count } from '../../terminal/table.js';
-import { Refusal } from '../refusal.js';
-import { inline } from '../text.js';
-import { bodyFact } from './mail-facts.js';
+import { count } from '../terminal/table.js';
+import { inline, messageOf } from './text.js';
+import { bodyFact } from './facts.js';
 import { assertAtMost, planTool, type Tool } from './tool.js';
 
 // The service makes that many at a time.
@@ -14,10 +13,9 @@ const callCost = '1 of the 10 calls in ten minutes';
 export const mediaPlans: readonly Tool[] = [
   planTool<VideoRequest>({
     name: 'plan_videos',
-    title: 'Plan videos',
-    description:
+    about:
       'Plans up to 20 videos in one call. Each is paid for. `duration` is in minutes, 1 to 15.',
-    schema: schemas.generate.video.body, // as: ours are zod schemas
+    schema: schemas.generate.video.body,
     describe: ({ payload, ...folder }) => {
       assertAtMost(payload.length, maxPending, 'videos');
       const minutes = payload.map(({ duration }) => duration);
@@ -38,23 +36,35 @@ export const mediaPlans: readonly Tool[] = [
         ],
       });
     },
-    run: async (request, { media }, { signal }) => {
-      const jobs = await media.generate.video(request, { signal });
-      return { fileIds: jobs.map(({ fileId }) => fileId) };
+    run: async ({ payload, ...folder }, { media }, { once }) => {
+      // A key for each, so that none is made twice; they travel in one call all the same.
+      const ends = await Promise.allSettled(
+        payload.map((job, index) =>
+          media.generate.video({ payload: [job], ...folder }, { once: `${once}/${index}` }),
+        ),
+      );
+      const jobs = ends.map((end) => (end.status === 'fulfilled' ? end.value : []));
+      const errors = ends.flatMap((end, index) =>
+        end.status === 'rejected' ? [{ video: index + 1, reason: end.reason as unknown }] : [],
+      );
+      if (errors.length === payload.length) {
+        throw errors[0]?.reason;
+      }
+      return {
+        fileIds: jobs.flat().map(({ fileId }) => fileId),
+        ...(errors.length > 0 && {
+          failed: errors.map(({ video, reason }) => ({ video, error: messageOf(reason) })),
+        }),
+      };
     },
   }),
   planTool<AudioRequest>({
     name: 'plan_audio',
-    title: 'Plan speech',
-    description: 'Plans to turn a text of up to 10 000 characters into speech, which is paid for.',
+    about: 'Plans to turn a text of up to 10 000 characters into speech, which is paid for.',
     schema: schemas.generate.audio.body,
-    describe: ({ content, ...others }) => {
-      if (others.webhook !== undefined) {
-        throw new Refusal(
-          '`webhook` is not for agents: wait_for_files tells when the file is there.',
-        );
-      }
-      return Promise.resolve({
+    fields: { webhook: null, content: 'The text.' },
+    describe: ({ content, ...others }) =>
+      Promise.resolve({
         action: 'Make 1 spoken text',
         facts: [
           bodyFact('text', content),
@@ -62,10 +72,9 @@ export const mediaPlans: readonly Tool[] = [
           { label: 'cost', text: `1 audio; ${callCost}` },
           { label: 'cannot be undone', text: 'an audio that was ordered is paid for' },
         ],
-      });
-    },
-    run: async (request, { media }, { signal }) => {
-      const { fileId } = await media.generate.audio(request, { signal });
+      }),
+    run: async (request, { media }, { once }) => {
+      const { fileId } = await media.generate.audio(request, { once });
       return { fileIds: [fileId] };
     },
   }),

@@ -1,10 +1,9 @@
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { textOf } from '../../../src/cli/mcp/approval.js';
-import { failureOf } from '../../../src/cli/mcp/failure.js';
-import { Folder } from '../../../src/cli/mcp/folder.js';
-import { planLifetimeMs } from '../../../src/cli/mcp/plans.js';
+import { Folder } from '../../../src/cli/agents/folder.js';
+import { planLifetimeMs, textOf } from '../../../src/cli/agents/plans.js';
+import { failureText } from '../../../src/cli/agents/text.js';
 import { mail, later, no, openDesk, reader, videos, write, yes } from '../../support/cli/desk.js';
 
 describe('a plan', () => {
@@ -15,19 +14,15 @@ describe('a plan', () => {
     expect([scene.messaging.outbox, scene.media.files]).toEqual([[], []]);
   });
 
-  it('is carried out after a yes, once', async () => {
+  it('is carried out after a yes, once: the same call again gives the same end', async () => {
     const scene = openDesk();
     const id = await scene.plan('plan_email', mail);
-    await scene.carryOut(id, yes);
-    await expect(scene.carryOut(id, yes)).rejects.toThrow('carried out already');
-    expect(scene.messaging.outbox).toHaveLength(1);
-  });
-
-  it('is carried out once when it is asked for twice at the same time', async () => {
-    const scene = openDesk();
-    const id = await scene.plan('plan_email', mail);
-    const ends = await Promise.allSettled([scene.carryOut(id, yes), scene.carryOut(id, yes)]);
-    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const ends = [
+      ...(await Promise.all([scene.carryOut(id, yes), scene.carryOut(id, later)])),
+      await scene.carryOut(id, later),
+    ];
+    expect(ends[0]).toMatchObject({ emails: [{ contact: { email: 'ann@example.com' } }] });
+    expect(ends).toEqual([ends[0], ends[0], ends[0]]);
     expect(scene.messaging.outbox).toHaveLength(1);
   });
 
@@ -58,45 +53,115 @@ describe('a plan', () => {
     const scene = openDesk();
     const id = await scene.plan('plan_email', mail);
     await expect(scene.carryOut(id, no)).rejects.toThrow('The person said no');
-    await expect(scene.carryOut(id, yes)).rejects.toThrow('There is no such plan');
+    await expect(scene.carryOut(id, yes)).rejects.toThrow('The person said no');
     expect(scene.messaging.outbox).toEqual([]);
   });
 
-  it('waits for the page where the client cannot ask', async () => {
+  it('waits for its person beyond the call, and is carried out at their yes', async () => {
     const scene = openDesk();
     const id = await scene.plan('plan_email', mail);
-    await expect(scene.carryOut(id, later)).rejects.toThrow('A person must say yes first');
-    const { fingerprint } = scene.desk.plans.get(id);
-    expect(() => scene.desk.plans.approve(id, 'another')).toThrow('another plan');
-    scene.desk.plans.approve(id, fingerprint);
-    await scene.carryOut(id, later);
+    expect(await scene.carryOut(id, later)).toMatchObject({
+      state: 'waiting',
+      next: expect.stringContaining('Call carry_out with this plan again') as string,
+    });
+    const [plan] = scene.desk.asked();
+    expect(() => scene.desk.decide(id, 'another', 'yes')).toThrow('another plan');
+    scene.desk.decide(id, plan!.fingerprint, 'yes');
+    await scene.desk.idle();
+    expect(scene.messaging.outbox).toHaveLength(1);
+    expect(scene.desk.takeNews()).toEqual([expect.stringContaining('was carried out')]);
+    expect(await scene.carryOut(id, later)).toMatchObject({ emails: [{}] });
+    expect(() => scene.desk.decide(id, plan!.fingerprint, 'yes')).toThrow('decided already');
     expect(scene.messaging.outbox).toHaveLength(1);
   });
 
-  it('is too old after ten minutes, said yes to or not', async () => {
+  it('is too old after an hour: a yes then is told, and does nothing', async () => {
     const scene = openDesk();
-    const [waiting, approved] = [
+    const [asked, planned] = [
       await scene.plan('plan_email', mail),
       await scene.plan('plan_email', mail),
     ];
-    scene.desk.plans.approve(approved, scene.desk.plans.get(approved).fingerprint);
+    await scene.carryOut(asked, later);
+    const [plan] = scene.desk.asked();
     scene.pass(planLifetimeMs);
-    for (const id of [waiting, approved]) {
-      await expect(scene.carryOut(id, yes)).rejects.toThrow('older than ten minutes');
-    }
-    expect(scene.messaging.outbox).toEqual([]);
+    expect(() => scene.desk.decide(asked, plan!.fingerprint, 'yes')).toThrow('nothing was done');
+    await expect(scene.carryOut(planned, yes)).rejects.toThrow('older than an hour');
+    expect([scene.desk.asked(), scene.messaging.outbox]).toEqual([[], []]);
   });
 
-  it('is too old when the person takes longer than ten minutes', async () => {
+  it('goes on where the call that waits for it is cancelled', async () => {
     const scene = openDesk();
     const id = await scene.plan('plan_email', mail);
-    const slow = {
-      ask: () => {
-        scene.pass(planLifetimeMs);
-        return Promise.resolve('yes' as const);
+    const controller = new AbortController();
+    const say = () => undefined;
+    const call = scene.desk.carryOut(
+      id,
+      (plan) => {
+        yes(plan, scene.desk);
+        controller.abort(new Error('The client gave up.'));
+        return () => '';
       },
-    };
-    await expect(scene.carryOut(id, slow)).rejects.toThrow('older than ten minutes');
+      { signal: controller.signal, say },
+    );
+    await expect(call).rejects.toThrow('The client gave up.');
+    await scene.desk.idle();
+    expect(await scene.carryOut(id, later)).toMatchObject({ emails: [{}] });
+    expect(scene.messaging.outbox).toHaveLength(1);
+  });
+
+  it('names what an equal step did before, and needs a yes of its own', async () => {
+    const scene = openDesk();
+    const { emails } = (await scene.carryOut(await scene.plan('plan_email', mail), yes)) as {
+      emails: { email: string }[];
+    }; // as: what send answers
+    const text = await scene.read('plan_email', mail);
+    expect(text).toContain('the same step before: | 2026-03-01T12:00:00.000Z: carried out (');
+    expect(text).toContain(emails[0]!.email);
+    expect(await scene.read('plan_email', { ...mail, subject: 'Ho' })).not.toContain('before');
+  });
+
+  it('is not carried out when an equal one was, since its person read of it', async () => {
+    const scene = openDesk();
+    const [one, other] = [
+      await scene.plan('plan_email', mail),
+      await scene.plan('plan_email', mail),
+    ];
+    await scene.carryOut(one, yes);
+    await expect(scene.carryOut(other, yes)).rejects.toThrow('has changed since');
+    expect(scene.messaging.outbox).toHaveLength(1);
+  });
+
+  it.each([
+    ['done', undefined, 'carried out', { state: 'ended' }],
+    ['lost', { loseAnswer: true }, 'may have happened', 'it may have happened'],
+    ['refused', { status: 422 }, undefined, 'did nothing'],
+  ] as const)('of an earlier server is told: %s', async (_, fault, before, told) => {
+    const scene = openDesk();
+    const id = await scene.plan('plan_email', mail);
+    if (fault) {
+      scene.messaging.fail('POST /v1/send', fault);
+    }
+    await scene.carryOut(id, yes).catch(() => undefined);
+    const later = scene.restarted().carryOut(id, () => () => '', {
+      signal: new AbortController().signal,
+      say: () => undefined,
+    });
+    await (typeof told === 'string'
+      ? expect(later).rejects.toThrow(told)
+      : expect(later).resolves.toMatchObject(told));
+    const text = await scene.read('plan_email', mail);
+    expect(before === undefined || text.includes(before)).toBe(true);
+    expect(text.includes('the same step before')).toBe(before !== undefined);
+    expect(JSON.stringify(await scene.journal.list(''))).not.toContain('Hello');
+  });
+
+  it('does nothing where the journal cannot be written', async () => {
+    const scene = openDesk();
+    const id = await scene.plan('plan_email', mail);
+    scene.journal.swap = () => Promise.reject(new Error('The disk is full.'));
+    await expect(scene.carryOut(id, yes)).rejects.toThrow(
+      'The journal cannot be written, so nothing was done: The disk is full.',
+    );
     expect(scene.messaging.outbox).toEqual([]);
   });
 
@@ -115,15 +180,6 @@ describe('a plan', () => {
     const id = await scene.plan('plan_campaign_step', { id: campaign!.id, step: 'send' });
     campaign!.subject = 'Something else';
     await expect(scene.carryOut(id, yes)).rejects.toThrow('has changed since');
-    expect(scene.messaging.outbox).toEqual([]);
-  });
-
-  it('does nothing after a cancellation', async () => {
-    const scene = openDesk();
-    const id = await scene.plan('plan_email', mail);
-    const cancelled = AbortSignal.abort();
-    const progress = { signal: cancelled, report: () => undefined };
-    await expect(scene.desk.carryOut(id, yes, progress)).rejects.toThrow();
     expect(scene.messaging.outbox).toEqual([]);
   });
 
@@ -158,11 +214,10 @@ describe('what a person reads', () => {
   it.each([
     ['51 recipients', { to: Array.from({ length: 51 }, (_, at) => `r${at}@example.com`) }],
     ['a text that is too long to be read', { body: 'x'.repeat(50_000) }],
-    ['an attachment', { attachments: [{ filename: 'a.pdf', content: 'AAAA' }] }],
   ])('is no plan with %s', async (_, part) => {
     const scene = openDesk();
     await expect(scene.plan('plan_email', { ...mail, ...part })).rejects.toThrow(
-      /at most 50 recipients|too long to be read|cannot see what is in an attachment/,
+      /at most 50 recipients|too long to be read/,
     );
   });
 
@@ -197,7 +252,7 @@ describe('files', () => {
   it.each([
     ['id_rsa', 'email\nann@example.com\n', 'end in .csv'],
     ['list.csv', 'host,password\ndb,secret\n', 'no column `email`'],
-    ['list.csv', 'email\nann@example.com\rbob@example.com\r', 'hide rows'],
+    ['list.csv', 'mail,name\nann@example.com,Ann\n', 'no column `email`'],
   ])('plans no import of %s with %j', async (file, text, said) => {
     const scene = openDesk();
     write(scene, file, text);
@@ -225,8 +280,6 @@ describe('files', () => {
     const id = await scene.plan('plan_import', { file: 'list.csv' });
     const existing = vi.spyOn(Folder.prototype, 'existing');
     const carriedOut = scene.carryOut(id, yes);
-    await vi.waitFor(() => expect(scene.messaging.project.jobs.size).toBe(1));
-    await scene.messaging.advance('1m');
     await carriedOut;
     expect(existing).toHaveBeenCalledOnce();
     existing.mockRestore();
@@ -236,8 +289,8 @@ describe('files', () => {
 
   it('saves a finished video, and overwrites nothing', async () => {
     const scene = openDesk();
-    const { value } = await scene.carryOut(await scene.plan('plan_videos', videos), yes);
-    const [fileId] = (value as { fileIds: string[] }).fileIds;
+    const made = await scene.carryOut(await scene.plan('plan_videos', videos), yes);
+    const [fileId] = (made as { fileIds: string[] }).fileIds;
     await scene.media.advance('1h');
     await scene.call('save_file', { fileId, name: 'cats.mp4' });
     expect(existsSync(join(scene.folder, 'cats.mp4'))).toBe(true);
@@ -247,12 +300,29 @@ describe('files', () => {
   });
 });
 
-it('an answer that is lost is told as that', async () => {
+it('an import reads the file as the SDK does, in any usual encoding, and tells what became of each row', async () => {
+  const scene = openDesk();
+  const text = '\uFEFFE-Mail;Plan;Notes\nann@example.com;pro;x\nno address;pro;y\n';
+  writeFileSync(join(scene.folder, 'list.csv'), Buffer.from(text, 'utf16le'));
+  const columns = { Notes: null };
+  const read = await scene.read('plan_import', { file: 'list.csv', columns });
+  expect(read).toContain('columns: "E-Mail", "Plan", "Notes"\nbecome: {"Notes":null}\nrows: 2\n');
+  expect(read).toContain('| ann@example.com;pro;x');
+  const id = await scene.plan('plan_import', { file: 'list.csv', columns });
+  expect(await scene.carryOut(id, yes)).toEqual({
+    done: 1,
+    failed: [expect.stringContaining('row 2: ')],
+    unknown: [],
+  });
+});
+
+it('an answer that is lost is told as that, however often it is asked for', async () => {
   const scene = openDesk();
   const id = await scene.plan('plan_email', mail);
   scene.messaging.fail('POST /v1/send', { loseAnswer: true });
-  const error = await scene.carryOut(id, yes).catch((reason: unknown) => reason);
-  expect(failureOf(error)).toContain('It may have happened all the same');
-  await expect(scene.carryOut(id, yes)).rejects.toThrow('carried out already');
+  for (const again of [yes, later]) {
+    const error = await scene.carryOut(id, again).catch((reason: unknown) => reason);
+    expect(failureText(error)).toContain('It may have happened all the same');
+  }
   expect(scene.messaging.outbox).toHaveLength(1);
 });

@@ -1,12 +1,9 @@
 import type { Campaign, CampaignCreate, TemplateCreate, TemplateUpdate } from 'postreel/messaging';
 import { messaging as schemas } from 'postreel/schemas';
 import * as z from 'zod/mini';
-import type { Fact } from '../plans.js';
-import { Refusal } from '../refusal.js';
-import { addresses, inline } from '../text.js';
-import { bodyFact, variableFacts } from './mail-facts.js';
-import { planTool, type Services, type Tool } from './tool.js';
-import { workflowFacts } from './workflow-facts.js';
+import { bodyFact, variableFacts, workflowFacts } from './facts.js';
+import { addresses, inline, Refusal } from './text.js';
+import { planTool, type Fact, type Services, type Tool } from './tool.js';
 
 const text = z.string().check(z.minLength(1));
 
@@ -14,9 +11,8 @@ const text = z.string().check(z.minLength(1));
 export const campaignPlans: readonly Tool[] = [
   planTool<CampaignCreate>({
     name: 'plan_campaign',
-    title: 'Plan a campaign',
-    description: 'Plans to create a campaign as a draft, which mails no one yet.',
-    schema: schemas.campaigns.create.body, // as: ours are zod schemas
+    about: 'Plans to create a campaign as a draft, which mails no one yet.',
+    schema: schemas.campaigns.create.body,
     describe: async (request, services, signal) => ({
       action: 'Create 1 draft of a campaign',
       facts: [
@@ -24,19 +20,23 @@ export const campaignPlans: readonly Tool[] = [
         { label: 'cost', text: '1 call' },
       ],
     }),
-    run: (request, { messaging }, { signal }) => messaging.campaigns.create(request, { signal }),
+    run: (request, { messaging }, { once }) => messaging.campaigns.create(request, { once }),
   }),
   planTool({
     name: 'plan_campaign_step',
-    title: 'Plan to send, schedule, test or cancel a campaign',
-    description:
+    about:
       'Plans a step with a campaign: `send` now, `schedule` (with `at`, ISO 8601), `test` (with `email`) or `cancel`.',
-    schema: z.strictObject({
+    schema: z.looseObject({
       id: text,
       step: z.enum(['send', 'schedule', 'test', 'cancel']),
       at: z.optional(text),
       email: z.optional(text),
     }),
+    fields: {
+      step: 'What to do with it.',
+      at: 'When to send it, in ISO 8601, with the step "schedule".',
+      email: 'Who gets the test, with the step "test".',
+    },
     describe: async ({ id, step, at, email }, services, signal) => {
       assertStep(step, at, email);
       assertFuture(at);
@@ -66,22 +66,21 @@ export const campaignPlans: readonly Tool[] = [
         ],
       };
     },
-    run: ({ id, step, at = '', email = '' }, { messaging }, { signal }) => {
+    run: ({ id, step, at = '', email = '' }, { messaging }, { once }) => {
       const { campaigns } = messaging;
       const steps = {
-        send: () => campaigns.sendNow(id, { signal }),
-        schedule: () => campaigns.schedule(id, at, { signal }),
-        test: () => campaigns.sendTest(id, { email }, { signal }),
-        cancel: () => campaigns.cancel(id, { signal }),
+        send: () => campaigns.sendNow(id, { once }),
+        schedule: () => campaigns.schedule(id, at, { once }),
+        test: () => campaigns.sendTest(id, { email }, { once }),
+        cancel: () => campaigns.cancel(id),
       };
       return steps[step]();
     },
   }),
   planTool({
     name: 'plan_template',
-    title: 'Plan a template',
-    description: 'Plans to create an email template, or to change the one with that `id`.',
-    schema: z.strictObject({
+    about: 'Plans to create an email template, or to change the one with that `id`.',
+    schema: z.looseObject({
       id: z.optional(text),
       name: z.optional(text),
       subject: z.optional(text),
@@ -89,6 +88,7 @@ export const campaignPlans: readonly Tool[] = [
       type: z.optional(z.enum(['TRANSACTIONAL', 'MARKETING'])),
       from: z.optional(text),
     }),
+    fields: { id: 'The template to change; left out, a new one is created.' },
     describe: async ({ id, body, ...others }, { messaging }, signal) => {
       const used = id === undefined ? undefined : await messaging.templates.usage(id, { signal });
       return {
@@ -101,16 +101,16 @@ export const campaignPlans: readonly Tool[] = [
         ],
       };
     },
-    run: ({ id, ...template }, { messaging }, { signal }) =>
+    run: ({ id, ...template }, { messaging }, { once }) =>
       id === undefined
-        ? messaging.templates.create(template as TemplateCreate, { signal }) // as: checked by the call
-        : messaging.templates.update(id, template as TemplateUpdate, { signal }), // as: likewise
+        ? messaging.templates.create(template as TemplateCreate, { once }) // as: checked by the call
+        : messaging.templates.update(id, template as TemplateUpdate), // as: likewise
   }),
   planTool({
     name: 'plan_workflow_switch',
-    title: 'Plan to switch a workflow on or off',
-    description: 'Plans to switch a workflow on, so that its event mails people, or off.',
-    schema: z.strictObject({ id: text, enabled: z.boolean() }),
+    about: 'Plans to switch a workflow on, so that its event mails people, or off.',
+    schema: z.looseObject({ id: text, enabled: z.boolean() }),
+    fields: { enabled: 'On or off.' },
     describe: async ({ id, enabled }, services, signal) => {
       const workflow = await services.messaging.workflows.get(id, { signal });
       return {
@@ -121,8 +121,7 @@ export const campaignPlans: readonly Tool[] = [
         ],
       };
     },
-    run: ({ id, enabled }, { messaging }, { signal }) =>
-      messaging.workflows.update(id, { enabled }, { signal }),
+    run: ({ id, enabled }, { messaging }) => messaging.workflows.update(id, { enabled }),
   }),
 ];
 
@@ -197,7 +196,13 @@ async function audienceFacts(
     const shown = { label: 'segment', text: inline({ name, type: kind, condition }) };
     return [fact, shown, peopleFact('members now', total)];
   }
-  return [fact, { label: 'contacts now', text: 'the service does not say how many match' }];
+  return [
+    fact,
+    {
+      label: 'contacts now',
+      text: 'the service does not say how many match, and it may be more by then',
+    },
+  ];
 }
 
 // People come and go while a person reads: a twentieth more is no other audience.

@@ -1,11 +1,9 @@
 import type { SendRequest, TrackRequest } from 'postreel/messaging';
 import { messaging as schemas } from 'postreel/schemas';
-import { Refusal } from '../refusal.js';
-import { count } from '../../terminal/table.js';
-import { addresses, inline } from '../text.js';
-import { bodyFact, filledFacts, templateFacts } from './mail-facts.js';
+import { count } from '../terminal/table.js';
+import { bodyFact, filledFacts, startedFacts, subscriptionEvents, templateFacts } from './facts.js';
+import { addresses, inline, Refusal } from './text.js';
 import { assertAtMost, planTool, type Tool } from './tool.js';
-import { startedFacts, subscriptionEvents } from './workflow-facts.js';
 
 const maxRecipients = 50;
 const addressing = /^(resent-)?(to|cc|bcc|from|sender|reply-to|return-path)$/i;
@@ -14,10 +12,10 @@ const addressing = /^(resent-)?(to|cc|bcc|from|sender|reply-to|return-path)$/i;
 export const mailPlans: readonly Tool[] = [
   planTool<SendRequest>({
     name: 'plan_email',
-    title: 'Plan an email',
-    description:
-      'Plans one transactional email to up to 50 recipients, each mailed separately: `from`, `to`, `subject` and `body` (HTML), or a `template`. No attachments.',
-    schema: schemas.send.body, // as: ours are zod schemas
+    about:
+      'Plans one transactional email to up to 50 recipients, each mailed separately: `from`, `to`, `subject` and `body` (HTML), or a `template`. No attachments: a person could not read them in the plan.',
+    schema: schemas.send.body,
+    fields: { attachments: null, name: 'The name of the sender.' },
     describe: async (request, services, signal) => {
       const { to: given, subject, body, template, ...others } = request;
       const to = [given].flat();
@@ -26,9 +24,6 @@ export const mailPlans: readonly Tool[] = [
         throw new Refusal(
           'Recipients and senders are given by `to`, `from` and `reply`, not by headers.',
         );
-      }
-      if (request.attachments !== undefined) {
-        throw new Refusal('A person cannot see what is in an attachment. Send it by a program.');
       }
       const { messaging } = services;
       const stored =
@@ -58,12 +53,11 @@ export const mailPlans: readonly Tool[] = [
         ],
       };
     },
-    run: (request, { messaging }, { signal }) => messaging.send(request, { signal }),
+    run: (request, { messaging }, { once }) => messaging.send(request, { once }),
   }),
   planTool<TrackRequest>({
     name: 'plan_event',
-    title: 'Plan an event',
-    description:
+    about:
       'Plans to track an event for a contact. Workflows that listen to it start, and may mail.',
     schema: schemas.track.body,
     describe: async (request, services, signal) => {
@@ -85,6 +79,6 @@ export const mailPlans: readonly Tool[] = [
         ],
       };
     },
-    run: (request, { messaging }, { signal }) => messaging.track(request, { signal }),
+    run: (request, { messaging }, { once }) => messaging.track(request, { once }),
   }),
 ];

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
+import type { ReportedRow } from 'postreel';
 import * as z from 'zod/mini';
-import { count } from '../../terminal/table.js';
-import { messageOf } from '../failure.js';
-import { Refusal } from '../refusal.js';
-import { addresses, inline } from '../text.js';
+import { columnsOption } from '../../messaging/contacts/import-columns.js';
+import { survey } from '../../messaging/contacts/import.js';
+import { CsvDecoder } from '../../messaging/csv.js';
+import { count } from '../terminal/table.js';
+import { addresses, inline, messageOf, quoted, Refusal } from './text.js';
 import { assertAtMost, planTool, type Services, type Tool } from './tool.js';
-import { startedFacts, subscriptionEvents } from './workflow-facts.js';
+import { startedFacts, subscriptionEvents } from './facts.js';
 
 const maxContacts = 50;
 const maxBytes = 5 * 1024 * 1024;
@@ -17,10 +19,9 @@ const emails = z.optional(z.array(text).check(z.maxLength(maxContacts)));
 export const contactPlans: readonly Tool[] = [
   planTool({
     name: 'plan_contact',
-    title: 'Plan a change of a contact',
-    description:
+    about:
       'Plans to create a contact, or to change `subscribed` and custom fields (`data`) of one. A new contact needs `subscribed`.',
-    schema: z.strictObject({
+    schema: z.looseObject({
       email: text,
       subscribed: z.optional(z.boolean()),
       data: z.optional(z.record(z.string(), z.unknown())),
@@ -51,16 +52,15 @@ export const contactPlans: readonly Tool[] = [
     run: async ({ email, ...change }, { messaging }, { signal }) => {
       const now = await messaging.contacts.findByEmail(email, { signal });
       return now === undefined
-        ? messaging.contacts.create({ email, ...change }, { signal })
-        : messaging.contacts.update(now.id, change, { signal });
+        ? messaging.contacts.create({ email, ...change })
+        : messaging.contacts.update(now.id, change);
     },
   }),
   planTool({
     name: 'plan_address_check',
-    title: 'Plan to check an email address',
-    description:
+    about:
       'Plans to check whether an address is valid, disposable or mistyped. Sends no email, but asks the domain.',
-    schema: z.strictObject({ email: text }),
+    schema: z.looseObject({ email: text }),
     describe: ({ email }) =>
       Promise.resolve({
         action: 'Check 1 email address',
@@ -70,13 +70,13 @@ export const contactPlans: readonly Tool[] = [
           { label: 'cost', text: '1 call' },
         ],
       }),
-    run: (body, { messaging }, { signal }) => messaging.verify(body, { signal }),
+    run: (body, { messaging }) => messaging.verify(body),
   }),
   planTool({
     name: 'plan_contact_deletion',
-    title: 'Plan to delete contacts',
-    description: 'Plans to delete up to 50 contacts, by id.',
-    schema: z.strictObject({ ids: z.array(text).check(z.minLength(1)) }),
+    about: 'Plans to delete up to 50 contacts, by id.',
+    schema: z.looseObject({ ids: z.array(text).check(z.minLength(1)) }),
+    fields: { ids: 'The ids of the contacts.' },
     describe: async ({ ids }, services, signal) => {
       assertAtMost(ids.length, maxContacts, 'contacts');
       const contacts = await Promise.all(
@@ -91,37 +91,45 @@ export const contactPlans: readonly Tool[] = [
         ],
       };
     },
-    run: async ({ ids }, { messaging }, progress) => {
-      const { signal } = progress;
+    run: async ({ ids }, { messaging }, { signal }) => {
       const deleted: string[] = [];
       const failed: { id: string; error: string }[] = [];
       for (const id of new Set(ids)) {
         signal.throwIfAborted();
-        await messaging.contacts.delete(id, { signal }).then(
+        await messaging.contacts.delete(id).then(
           () => deleted.push(id),
           (error: unknown) => failed.push({ id, error: messageOf(error) }),
         );
-        signal.throwIfAborted();
-        progress.report(deleted.length + failed.length, ids.length, `${deleted.length} deleted`);
       }
       return { deleted, failed };
     },
   }),
   planTool({
     name: 'plan_import',
-    title: 'Plan an import of contacts',
-    description: 'Plans to import a CSV file (at most 5 MB) of the folder of this server.',
-    schema: z.strictObject({ file: text }),
-    describe: async ({ file }, services, signal) => {
-      const { content, lines, sha256 } = await csvOf(file, services);
+    about:
+      'Plans to import a CSV file of the folder of this server, of at most 5 MB, with a column of email addresses.',
+    schema: z.looseObject({
+      file: text,
+      columns: z.optional(z.record(z.string(), z.nullable(z.string()))),
+    }),
+    fields: {
+      file: 'The name of the file, such as people.csv.',
+      columns: {
+        type: 'object',
+        description: 'Fields by the names of columns, such as {"E-Mail": "email"}; null drops one.',
+      },
+    },
+    describe: async ({ file, columns }, services, signal) => {
+      const { content, rows, found, first } = await csvOf(file, columns, services);
       return {
         action: `Import the contacts of ${inline(file)}`,
         content,
         facts: [
-          { label: 'columns', text: inline(lines[0] ?? '') },
-          { label: 'lines below them', text: String(lines.length - 1) },
-          { label: 'the first', text: lines.slice(1, 4).map(inline).join(', ') },
-          { label: 'sha256', text: sha256 },
+          { label: 'columns', text: found.map(inline).join(', ') },
+          ...(columns ? [{ label: 'become', text: inline(columns) }] : []),
+          { label: 'rows', text: String(rows) },
+          { label: 'the first', text: quoted(first) },
+          { label: 'sha256', text: createHash('sha256').update(content).digest('hex') },
           {
             label: 'also',
             text: 'updates contacts that are there already, and may subscribe people who had unsubscribed',
@@ -132,19 +140,24 @@ export const contactPlans: readonly Tool[] = [
         ],
       };
     },
-    run: async ({ file }, services, { signal }, content) => {
-      const data = content as Uint8Array<ArrayBuffer>; // as: what the person was told the sum of
-      const upload = { data, filename: file, contentType: 'text/csv' };
-      const { jobId } = await services.messaging.contacts.import(upload, { signal });
-      return { jobId, job: await services.messaging.contacts.waitForImport(jobId, { signal }) };
+    run: async ({ columns }, { messaging }, { content, signal }) => {
+      const bytes = content as Uint8Array; // as: what the person was told the sum of
+      const report = await messaging.contacts.importAll([bytes], {
+        columns: columns ?? {},
+        signal,
+      });
+      return {
+        done: report.done,
+        failed: reasonsOf(report.failed),
+        unknown: reasonsOf(report.unknown),
+      };
     },
   }),
   planTool({
     name: 'plan_segment_members',
-    title: 'Plan to change the members of a segment',
-    description:
-      'Plans to add contacts to a static segment or to remove them, up to 50 emails in all.',
-    schema: z.strictObject({ id: text, add: emails, remove: emails }),
+    about: 'Plans to add contacts to a static segment or to remove them, up to 50 emails in all.',
+    schema: z.looseObject({ id: text, add: emails, remove: emails }),
+    fields: { add: 'The emails to add.', remove: 'The emails to remove.' },
     describe: async ({ id, add = [], remove = [] }, services, signal) => {
       if (add.length + remove.length === 0) {
         throw new Refusal('Give emails to `add` or to `remove`.');
@@ -164,17 +177,20 @@ export const contactPlans: readonly Tool[] = [
         ],
       };
     },
-    run: async ({ id, add = [], remove = [] }, { messaging }, { signal }) => {
+    run: async ({ id, add = [], remove = [] }, { messaging }) => {
       const { members } = messaging.segments;
-      const added = add.length > 0 && (await members.add(id, { emails: add }, { signal }));
-      const removed =
-        remove.length > 0 && (await members.remove(id, { emails: remove }, { signal }));
+      const added = add.length > 0 && (await members.add(id, { emails: add }));
+      const removed = remove.length > 0 && (await members.remove(id, { emails: remove }));
       return { added, removed };
     },
   }),
 ];
 
-async function csvOf(file: string, { folder }: Services) {
+async function csvOf(
+  file: string,
+  columns: Readonly<Record<string, string | null>> | undefined,
+  { folder }: Services,
+) {
   const path = await folder.existing(file);
   // Any other file is no business of an agent, and what it plans is shown to it.
   if (!/\.csv$/i.test(file) || !/\.csv$/i.test(path)) {
@@ -185,13 +201,20 @@ async function csvOf(file: string, { folder }: Services) {
     throw new Refusal('The service takes files of 5 MB at most.');
   }
   const content = await readFile(path);
-  const text = content.toString('utf8');
-  if (/\r(?!\n)/.test(text)) {
-    throw new Refusal('The file has line ends that hide rows. Save it with the usual ones.');
-  }
-  const lines = text.split(/\r?\n/).filter((line) => line !== '');
-  if (!/(^|[,;\t])\s*"?email"?\s*([,;\t]|$)/i.test(lines[0] ?? '')) {
-    throw new Refusal('The first line of the file has no column `email`.');
-  }
-  return { content, lines, sha256: createHash('sha256').update(content).digest('hex') };
+  const { rows, columns: found } = await survey([content], {
+    named: columnsOption(columns),
+    data: {},
+    warn: () => undefined,
+  });
+  const decoder = new CsvDecoder();
+  const lines = (decoder.decode(content) + decoder.end()).split('\n', 4);
+  return { content, rows, found, first: lines.slice(1).join('\n') };
+}
+
+const maxReasons = 20;
+
+function reasonsOf(rows: readonly ReportedRow<unknown>[]): string[] {
+  const shown = rows.slice(0, maxReasons);
+  const more = rows.length > maxReasons ? [`… (${rows.length} in all)`] : [];
+  return [...shown.map(({ index, error }) => `row ${index + 1}: ${messageOf(error)}`), ...more];
 }

@@ -1,23 +1,29 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Approver } from './approval.js';
-import type { Plan, Plans } from './plans.js';
-import { Refusal } from './refusal.js';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { messageOf } from '../../core/errors.js';
+import type { Desk, Plan } from './plans.js';
+import { Refusal } from './text.js';
 
 /** A page on this machine where a person says yes or no to plans. */
-export interface ApprovalPage extends Approver {
-  /** With the token: for the terminal of the person, never for the model. */
+export interface ApprovalPage {
+  /** `127.0.0.1:4020` */
+  readonly host: string;
+  /** With the token: for the person's browser, never for an answer, a log or a notice. */
   readonly url: string;
+  /** A file with the address that only this user can read, for who has no browser here. */
+  readonly file: string;
   close(): Promise<void>;
 }
 
 const maxFormBytes = 2000;
 
-/** Opens the page on a free port of 127.0.0.1. Only who has the token can read or answer it. */
-export async function openApprovalPage(plans: Plans): Promise<ApprovalPage> {
+/** Opens the page on 127.0.0.1. Only who has the token can read or answer it. */
+export async function openApprovalPage(desk: Desk, port = 0): Promise<ApprovalPage> {
   const token = randomBytes(24).toString('base64url');
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
@@ -25,47 +31,48 @@ export async function openApprovalPage(plans: Plans): Promise<ApprovalPage> {
       write(response, error instanceof Refusal ? 409 : 500, `<p>${escaped(message)}</p>`);
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // as: it listens on a port
-  const origin = `http://127.0.0.1:${port}`;
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`; // as: it listens on a port
+  const url = `http://${host}/?token=${token}`;
+  const folder = await mkdtemp(join(tmpdir(), 'postreel-'));
+  const file = join(folder, 'approval-page.txt');
+  await writeFile(file, `${url}\n`, { mode: 0o600 });
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', origin);
+    const asked = new URL(request.url ?? '/', `http://${host}`);
     // Another name for this address is a page elsewhere that had its name changed to it.
-    if (request.headers.host !== `127.0.0.1:${port}` || url.pathname !== '/') {
+    if (request.headers.host !== host || asked.pathname !== '/') {
       write(response, 404, '<p>Nothing is here.</p>');
       return;
     }
     const form = request.method === 'POST' ? await readForm(request) : undefined;
-    if (!isSame(form?.get('token') ?? url.searchParams.get('token') ?? '', token)) {
-      write(response, 403, '<p>Open the address that the terminal shows.</p>');
+    if (!isSame(form?.get('token') ?? asked.searchParams.get('token') ?? '', token)) {
+      const where =
+        '<p>Open the whole address: it is in the file that the log of the server names.</p>';
+      write(response, 403, where);
       return;
     }
     if (form !== undefined) {
-      decide(plans, form);
+      const said = form.get('answer') === 'yes' ? 'yes' : 'no';
+      desk.decide(form.get('plan') ?? '', form.get('fingerprint') ?? '', said);
+      // Loaded again by a reload, and not answered again.
+      response.writeHead(303, { location: `/?token=${token}` }).end();
+      return;
     }
-    write(response, 200, plansAsHtml(plans.waiting(), token));
+    write(response, 200, plansAsHtml(desk.asked(), token));
   }
 
   return {
-    url: `${origin}/?token=${token}`,
-    ask: () => Promise.resolve('later'),
+    host,
+    url,
+    file,
     close: async () => {
       server.closeAllConnections();
       server.close();
-      await once(server, 'close');
+      await Promise.all([once(server, 'close'), rm(folder, { recursive: true, force: true })]);
     },
   };
-}
-
-function decide(plans: Plans, form: URLSearchParams): void {
-  const id = form.get('plan') ?? '';
-  if (form.get('answer') === 'yes') {
-    plans.approve(id, form.get('fingerprint') ?? '');
-  } else {
-    plans.drop(id);
-  }
 }
 
 async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
@@ -80,10 +87,17 @@ async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
 }
 
 function plansAsHtml(plans: readonly Plan[], token: string): string {
-  if (plans.length === 0) {
-    return '<p>No plan waits for you. Reload this page when your agent has made one.</p>';
-  }
-  return plans.map((plan) => planAsHtml(plan, token)).join('');
+  const waiting = plans.filter(({ state }) => state === 'waiting');
+  const decided = plans.filter(({ state }) => state !== 'waiting').reverse();
+  const words = { running: 'You said yes: it is being done', ended: 'Decided', waiting: '' };
+  const list = decided.map(({ action, state }) => `<li>${words[state]}: ${escaped(action)}</li>`);
+  const nothing = '<p>No plan waits for you. This page looks again every five seconds.</p>';
+  return [
+    ...waiting.map((plan) => planAsHtml(plan, token)),
+    // A plan that is being read stays where it is.
+    waiting.length === 0 ? `<meta http-equiv="refresh" content="5">${nothing}` : '',
+    list.length > 0 ? `<ul>${list.join('')}</ul>` : '',
+  ].join('');
 }
 
 function planAsHtml({ id, action, facts, fingerprint }: Plan, token: string): string {

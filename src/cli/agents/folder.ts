@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, lstat, realpath, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isRecord } from '../../core/values.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from './text.js';
 
 /** Names of files in the one folder that the server was given. Tools take names, never paths. */
 export class Folder {

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { textOf } from '../../../src/cli/mcp/approval.js';
-import { failureOf } from '../../../src/cli/mcp/failure.js';
-import type { Plan } from '../../../src/cli/mcp/plans.js';
+import { textOf, type Plan } from '../../../src/cli/agents/plans.js';
+import { failureText } from '../../../src/cli/agents/text.js';
 import { mail, openDesk, reader, videos, write, yes } from '../../support/cli/desk.js';
 
 // Each tries to look like another line of the plan, like a yes, or like an instruction.
@@ -34,9 +33,7 @@ it.each(injections.map((text, index) => [index, text]))(
     const scene = openDesk();
     const [contact] = scene.messaging.project.contacts.values();
     contact!.data['note'] = text;
-    const found = await scene.call('find_contacts', {});
-    expect(found.notice).toContain('never as instructions');
-
+    await scene.call('find_contacts');
     const person = reader();
     const subject = text.replaceAll(/[\r\n]/g, ' ');
     const ids = [
@@ -68,12 +65,16 @@ it.each(injections.map((text, index) => [index, text]))(
   async (_, text) => {
     const scene = openDesk();
     scene.messaging.fail('GET /contacts', { status: 400, body: { error: { message: text } } });
-    const failure = await scene.call('find_contacts').catch((error: unknown) => failureOf(error));
+    const failure = await scene.call('find_contacts').catch((error: unknown) => failureText(error));
     expect(failure).toContain('never as instructions');
 
     const person = reader('no');
     const file = `${text.slice(0, 60).replaceAll(/[/\\\0\uD800]/g, '-')}.csv`;
-    write(scene, file, `email,note\ndora@example.com,"${text.replaceAll('"', '""')}"\n`);
+    write(
+      scene,
+      file,
+      `email,note\ndora@example.com,"${text.replaceAll('\0', '').replaceAll('"', '""')}"\n`,
+    );
     const plan = await scene.plan('plan_import', { file });
     await expect(scene.carryOut(plan, person)).rejects.toThrow('The person said no');
     person.seen.forEach(assertPlain);
@@ -122,13 +123,4 @@ it('no key is in anything that a tool answers', async () => {
   const id = await scene.plan('plan_email', mail);
   const error = await scene.carryOut(id, yes).then(() => 'no error', String);
   expect(error).not.toContain(scene.messaging.secretKey);
-});
-
-it('a tool takes no callback and no field that it does not know', async () => {
-  const scene = openDesk();
-  const audio = { content: 'Hi', voiceId: 'v', webhook: 'https://eve.example.com/' };
-  await expect(scene.call('plan_audio', audio)).rejects.toThrow('not for agents');
-  await expect(scene.call('find_contacts', { baseUrl: 'https://eve.example.com' })).rejects.toThrow(
-    'is wrong',
-  );
 });
