@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { columnsOption } from '../../messaging/contacts/import-columns.js';
 import { survey } from '../../messaging/contacts/import.js';
 import { CsvDecoder } from '../../messaging/csv.js';
-import { count } from '../terminal/table.js';
+import { count } from '../table.js';
 import { addresses, inline, messageOf, quoted, Refusal } from './text.js';
 import { assertAtMost, planTool, type Services, type Tool } from './tool.js';
 import { startedFacts, subscriptionEvents } from './facts.js';

@@ -1,6 +1,6 @@
 import type { AudioRequest, VideoRequest } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
-import { count } from '../terminal/table.js';
+import { count } from '../table.js';
 import { inline, messageOf } from './text.js';
 import { bodyFact } from './facts.js';
 import { assertAtMost, planTool, type Tool } from './tool.js';

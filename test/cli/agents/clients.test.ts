@@ -14,6 +14,7 @@ const decline: Elicits = () => ({ action: 'decline' });
 const cancel: Elicits = () => ({ action: 'cancel' });
 const silent: Elicits = () => new Promise(() => undefined);
 const failing: Elicits = () => Promise.reject(new Error('No window.'));
+const takenBack: Elicits = () => ({ action: 'accept', content: { approve: false } });
 const emptyHanded: Elicits = () => ({ action: 'accept', content: {} });
 
 /** The end of a call whose waits take as long as they may. */
@@ -27,7 +28,7 @@ describe('a client that asks its person', () => {
   it.each([
     ['a yes', accept, 1],
     ['a no', decline, 0],
-    ['a yes that is taken back', () => ({ action: 'accept', content: { approve: false } }), 0],
+    ['a yes that is taken back', takenBack, 0],
   ])('is taken at its word: %s', async (_, elicits, sent) => {
     const scene = openDesk();
     const agent = await openAgent(scene, elicits);

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isRecord } from '../../../../core/values.js';
+import { isRecord } from '../../core/values.js';
 import { defineWorkflow, type WorkflowDefinition } from 'postreel';
-import { CommandEnd } from '../../../exit-codes.js';
+import { CommandEnd } from '../exit-codes.js';
 
 /** The one workflow that a module of the user exports, under whatever name. */
 export async function readDefinition(file: string): Promise<WorkflowDefinition> {

@@ -1,17 +1,16 @@
-import { dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
-import type { Command } from 'commander';
+import { dirname, join } from 'node:path';
 import { memoryJournal } from 'postreel';
 import { fileJournal } from 'postreel/node';
 import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
-import { Context } from '../../context.js';
-import { withoutKeys } from '../../environment.js';
-import { createPage } from '../../fake/page-server.js';
-import type * as Agents from '../../agents/server.js';
-import { CommandEnd } from '../../exit-codes.js';
-import { examples, wholeNumber } from '../options.js';
+import { command, option, wholeNumber } from '../command.js';
+import { Context } from '../context.js';
+import { withoutKeys } from '../environment.js';
+import { CommandEnd } from '../exit-codes.js';
+import { createPage } from '../fake/page-server.js';
+import type * as Agents from './server.js';
 
-interface Flags {
+interface Input {
   readonly fake?: boolean;
   readonly folder: string;
   readonly readOnly?: boolean;
@@ -22,43 +21,38 @@ interface Flags {
 const journalName = 'postreel-agent.jsonl';
 
 /** `postreel mcp` */
-export function addMcp(program: Command, context: Context): void {
-  program
-    .command('mcp')
-    .summary('let an agent use both services by the Model Context Protocol')
-    .description(
-      'let an agent use both services by the Model Context Protocol, over stdin and stdout. Whatever mails, spends, deletes, or changes who is mailed is planned first, and done after a person has said yes: in their client, or on a page of this machine that opens in their browser (BROWSER=none keeps it from opening). Needs @modelcontextprotocol/sdk.',
-    )
-    .option('--fake', 'a rehearsal: use local fakes of both services, with a web page to look at')
-    .option(
+export const agents = command<Input>({
+  name: 'mcp',
+  about: 'let an agent use both services by the Model Context Protocol',
+  more: 'It talks over stdin and stdout. Whatever mails, spends, deletes, or changes who is mailed is planned first, and done after a person has said yes: in their client, or on a page of this machine that opens in their browser (BROWSER=none keeps it from opening). Needs @modelcontextprotocol/sdk.',
+  options: [
+    option('--fake', 'a rehearsal: use local fakes of both services, with a web page to look at'),
+    option(
       '--folder <path>',
       `the one folder whose files tools may use; what was done is written there, to ${journalName}`,
-      '.',
-    )
-    .option('--read-only', 'offer only the tools that change nothing')
-    .option('--tools <names>', 'offer only these tools, separated by commas')
-    .option(
+    ).default('.'),
+    option('--read-only', 'offer only the tools that change nothing'),
+    option('--tools <names>', 'offer only these tools, separated by commas'),
+    option(
       '--port <number>',
       'port of the page where you say yes (default: any free one)',
       wholeNumber(1, 65_535),
-    )
-    .addHelpText(
-      'after',
-      examples(
-        'mcp',
-        'mcp --fake',
-        'mcp --read-only',
-        'mcp --tools find_contacts,plan_email',
-        'mcp --folder ./shared --port 4020',
-      ),
-    )
-    .action((flags: Flags) => runMcp(flags, context));
-}
+    ),
+  ],
+  examples: [
+    'mcp',
+    'mcp --fake',
+    'mcp --read-only',
+    'mcp --tools find_contacts,plan_email',
+    'mcp --folder ./shared --port 4020',
+  ],
+  run: serveAgent,
+});
 
-async function runMcp(flags: Flags, context: Context): Promise<void> {
-  const { folder, readOnly, tools, port } = flags;
+async function serveAgent(input: Input, context: Context): Promise<void> {
+  const { folder, readOnly, tools, port } = input;
   const { serve } = await loadServer();
-  const server = flags.fake === true ? await rehearsal(context) : undefined;
+  const server = input.fake === true ? await rehearsal(context) : undefined;
   const own = server === undefined ? context : contextOf(server, context);
   try {
     await serve({
@@ -87,7 +81,7 @@ async function loadServer(): Promise<typeof Agents> {
       'This command needs @modelcontextprotocol/sdk 1.13 or later: npx -p postreel -p @modelcontextprotocol/sdk postreel mcp',
     );
   }
-  return import('../../agents/server.js');
+  return import('./server.js');
 }
 
 /** Nothing, where the package is not there, or is so old that it has no such path. */

@@ -1,16 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import type { Command } from 'commander';
 import type { MediaClient, VideoJob, QueueProgress, QueueResult } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
-import { requestProblems } from '../../../core/validate.js';
-import type { Context } from '../../context.js';
-import { CommandEnd } from '../../exit-codes.js';
-import { confirm } from '../../terminal/confirm.js';
-import { startProgress, waitText } from '../../terminal/progress.js';
-import { collectData, examples, yesOption } from '../options.js';
+import { requestProblems } from '../../core/validate.js';
+import { collectData, command, option } from '../command.js';
+import type { Context } from '../context.js';
+import { CommandEnd } from '../exit-codes.js';
+import { startProgress, waitText } from '../progress.js';
+import { count } from '../table.js';
 import {
-  defaultJournal,
   endOf,
+  journalOption,
   makeFolderOf,
   mediaWithJournal,
   percentOf,
@@ -22,7 +21,7 @@ import {
   type Target,
 } from './saving.js';
 
-interface Flags {
+interface Input {
   readonly idea?: string;
   readonly script?: string;
   readonly url?: string;
@@ -31,47 +30,57 @@ interface Flags {
   readonly jobs?: string;
   readonly out?: string;
   readonly journal: string;
-  readonly yes?: boolean;
 }
 
 /** `postreel video` */
-export function addVideo(program: Command, context: Context): void {
-  program
-    .command('video')
-    .description('make one or more videos, wait for them and save the files')
-    .option('--idea <text>', 'topic of the video')
-    .option('--script <text>', 'text of the video')
-    .option('--url <address>', 'article to make the video of')
-    .option('--voice <id>', 'voice of the narrator')
-    .option('--set <name=value>', 'another field, such as aspectRatio=9:16', collectData)
-    .option('--jobs <path>', 'JSON file with a list of videos, instead of the options above')
-    .option('-o, --out <path>', 'file, or folder for several (default: <file id>.mp4)')
-    .option('--journal <path>', 'where jobs are written down', defaultJournal)
-    .addOption(yesOption())
-    .addHelpText(
-      'after',
-      examples(
-        'video --idea "Why cats purr" --voice voice_1 --out cats.mp4',
-        'video --script "$(cat script.txt)" --voice voice_1 --set aspectRatio=9:16 --yes',
-        'video --jobs videos.json --out videos/',
-      ),
-    )
-    .action((flags: Flags) => makeVideos(flags, context));
-}
+export const video = command<Input>({
+  name: 'video',
+  about: 'make one or more videos, wait for them and save the files',
+  options: [
+    option('--idea <text>', 'topic of the video'),
+    option('--script <text>', 'text of the video'),
+    option('--url <address>', 'article to make the video of'),
+    option('--voice <id>', 'voice of the narrator'),
+    option('--set <name=value>', 'another field, such as aspectRatio=9:16', collectData),
+    option('--jobs <path>', 'JSON file with a list of videos, instead of the options above'),
+    option('-o, --out <path>', 'file, or folder for several (default: <file id>.mp4)'),
+    journalOption(),
+  ],
+  examples: [
+    'video --idea "Why cats purr" --voice voice_1 --out cats.mp4',
+    'video --script "$(cat script.txt)" --voice voice_1 --set aspectRatio=9:16 --yes',
+    'video --jobs videos.json --out videos/',
+  ],
+  plan: async (input, context) => {
+    const jobs = await readJobs(input);
+    refuseWrong(jobs);
+    const target = await targetOf(input.out, { count: jobs.length });
+    const media = await mediaWithJournal(context, input.journal);
+    return {
+      action: `Make ${count(jobs.length, 'video')}`,
+      facts: {
+        minutes: minutesOf(jobs),
+        'saved to': input.out ?? 'this folder',
+        journal: input.journal,
+      },
+      run: async () => {
+        await makeFolderOf(target);
+        await runQueue(media, jobs, target, context);
+      },
+    };
+  },
+});
 
-async function makeVideos(flags: Flags, context: Context): Promise<void> {
-  const jobs = await readJobs(flags);
-  refuseWrong(jobs);
-  const target = await targetOf(flags.out, { count: jobs.length });
-  const media = await mediaWithJournal(context, flags.journal);
-  const facts = {
-    'saved to': flags.out ?? 'this folder',
-    journal: flags.journal,
-  };
-  const action = `Make ${jobs.length} ${jobs.length === 1 ? 'video' : 'videos'}`;
-  await confirm({ action, facts }, flags, context);
-  await makeFolderOf(target);
-  await runQueue(media, jobs, target, context);
+/** What they cost. */
+function minutesOf(jobs: readonly VideoJob[]): string {
+  const known = jobs.map(({ duration }) => duration).filter((each) => each !== undefined);
+  const minutes = String(known.reduce((sum, each) => sum + each, 0));
+  const open = jobs.length - known.length;
+  if (open === 0) {
+    return minutes;
+  }
+  const rest = `${open} of a length that the service chooses`;
+  return known.length === 0 ? rest : `${minutes}, and ${rest}`;
 }
 
 async function runQueue(
@@ -138,8 +147,8 @@ function tell(result: QueueResult, path: string | undefined, context: Context): 
   return 0;
 }
 
-async function readJobs(flags: Flags): Promise<VideoJob[]> {
-  const { idea, script, url, voice, set, jobs } = flags;
+async function readJobs(input: Input): Promise<VideoJob[]> {
+  const { idea, script, url, voice, set, jobs } = input;
   if (jobs !== undefined) {
     const list: unknown = JSON.parse(await readFile(jobs, 'utf8'));
     if (!Array.isArray(list) || list.length === 0) {

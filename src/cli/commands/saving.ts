@@ -2,13 +2,19 @@ import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import type { MediaClient, MediaFile, GenerationJob } from 'postreel/media';
 import { saveTo, fileJournal } from 'postreel/node';
-import type { Context } from '../../context.js';
-import { CommandEnd } from '../../exit-codes.js';
-import type { Progress } from '../../terminal/progress.js';
-import { messageOf } from '../../../core/errors.js';
+import type { Context } from '../context.js';
+import { CommandEnd } from '../exit-codes.js';
+import { startProgress, type Progress } from '../progress.js';
+import { option } from '../command.js';
+import type { Option } from 'commander';
+import { messageOf } from '../../core/errors.js';
 
 /** Where the commands write their jobs down unless `--journal` says otherwise. */
 export const defaultJournal = 'postreel-jobs.jsonl';
+
+export function journalOption(): Option {
+  return option('--journal <path>', 'where jobs are written down').default(defaultJournal);
+}
 
 /** Where files go: into a folder under their ids, or to one path. */
 export type Target = { readonly folder: string } | { readonly path: string };
@@ -86,6 +92,17 @@ function nameOf({ fileId, url }: MediaFile, kind: GenerationJob['kind']): string
 
 /** Waits for jobs, saves their files and settles them in the journal. */
 export async function finishJobs(
+  media: MediaClient,
+  jobs: readonly GenerationJob[],
+  target: Target,
+  context: Context,
+): Promise<void> {
+  const progress = startProgress(context);
+  const saving = { target, progress, signal: context.signal };
+  await saveAll(media, jobs, saving, context).finally(() => progress.stop());
+}
+
+async function saveAll(
   media: MediaClient,
   jobs: readonly GenerationJob[],
   saving: Saving,

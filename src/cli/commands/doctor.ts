@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
-import type { Context } from '../../context.js';
-import type { Environment } from '../../environment.js';
-import { CommandEnd } from '../../exit-codes.js';
-import type { Output } from '../../terminal/output.js';
-import { version } from '../../version.js';
-import { examples } from '../options.js';
+import { command } from '../command.js';
+import type { Context } from '../context.js';
+import { readEnvFile, type Environment } from '../environment.js';
+import { CommandEnd } from '../exit-codes.js';
+import type { Output } from '../output.js';
+import { version } from '../version.js';
 import { checkService, type ServiceCheck } from './check-service.js';
 
 /** One thing that was looked at. */
@@ -21,33 +20,30 @@ const oldestNode = [20, 19] as const;
 const maxSkewMs = 60_000;
 
 /** `postreel doctor` */
-export function addDoctor(program: Command, context: Context): void {
-  program
-    .command('doctor')
-    .description('look for what is wrong with keys, addresses, clock, limits and versions')
-    .addHelpText('after', examples('doctor'))
-    .action(() => examine(context));
-}
-
-async function examine(context: Context): Promise<void> {
-  const { environment, output } = context;
-  const findings = [versions(), envFile(), ...keyFindings(environment)];
-  for (const service of ['messaging', 'media'] as const) {
-    findings.push(...serviceFindings(await checkService(service, context)));
-  }
-  findings.push({
-    name: 'limits',
-    verdict: 'ok',
-    text: '1000 requests a minute; 10 generate calls in 10 minutes; 20 pending jobs',
-  });
-  const problems = findings.filter(({ verdict }) => verdict === 'problem');
-  output.result({ findings, problems: problems.length }, () =>
-    findings.map((finding) => describe(finding, output)).join('\n'),
-  );
-  if (problems.length > 0) {
-    throw new CommandEnd('different');
-  }
-}
+export const doctor = command<object>({
+  name: 'doctor',
+  about: 'look for what is wrong with keys, addresses, clocks and versions',
+  examples: ['doctor'],
+  run: async (_, context) => {
+    const { environment, output } = context;
+    const findings = [versions(), envFile(context), ...keyFindings(environment)];
+    for (const service of ['messaging', 'media'] as const) {
+      findings.push(...serviceFindings(await checkService(service, context)));
+    }
+    findings.push({
+      name: 'limits',
+      verdict: 'ok',
+      text: '1000 requests a minute; 10 generate calls in 10 minutes; 20 pending jobs',
+    });
+    const problems = findings.filter(({ verdict }) => verdict === 'problem');
+    output.result({ findings, problems: problems.length }, () =>
+      findings.map((finding) => describe(finding, output)).join('\n'),
+    );
+    if (problems.length > 0) {
+      throw new CommandEnd('different');
+    }
+  },
+});
 
 function describe({ name, verdict, text, advice }: Finding, output: Output): string {
   const colors = { ok: 'green', problem: 'red', skipped: 'dim' } as const;
@@ -66,9 +62,17 @@ function versions(): Finding {
     : { name: 'versions', verdict: 'ok', text };
 }
 
-function envFile(): Finding {
-  const text = existsSync('.env') ? 'found in this folder' : 'none in this folder';
-  return { name: '.env', verdict: existsSync('.env') ? 'ok' : 'skipped', text };
+function envFile({ environmentProblem: problem }: Context): Finding {
+  const name = '.env';
+  if (problem) {
+    return { name, verdict: 'problem', text: problem.message };
+  }
+  if (!existsSync('.env')) {
+    return { name, verdict: 'skipped', text: 'none in this folder' };
+  }
+  const own = Object.keys(readEnvFile('.env')).filter((each) => /^(MESSAGING|MEDIA)_/.test(each));
+  const text = own.length > 0 ? `sets ${own.join(', ')}` : 'sets nothing of ours';
+  return { name, verdict: own.length > 0 ? 'ok' : 'skipped', text };
 }
 
 /** What can be said about keys without showing them. */
@@ -89,9 +93,11 @@ function keyFindings(environment: Environment): Finding[] {
 function serviceFindings(check: ServiceCheck): Finding[] {
   const name = check.service;
   const { problem = '', clockAheadMs } = check;
-  if (!check.isConfigured) {
-    const advice = `Put ${name.toUpperCase()}_BASE_URL=https://… and ${name.toUpperCase()}_API_KEY=… into .env, or try the fake: npx postreel fake >> .env &`;
-    return [{ name, verdict: 'skipped', text: problem, advice }];
+  if (check.settings !== 'both') {
+    const prefix = name.toUpperCase();
+    const advice = `Put ${prefix}_BASE_URL=https://… and ${prefix}_API_KEY=… into .env, or try the fake: npx postreel fake --env .env &`;
+    const verdict = check.settings === 'half' ? 'problem' : 'skipped';
+    return [{ name, verdict, text: problem, advice }];
   }
   if (!check.isReachable) {
     const advice = `Check ${name.toUpperCase()}_BASE_URL and the network.`;
@@ -113,6 +119,7 @@ function clockFinding(service: string, aheadMs: number): Finding {
     return { name, verdict: 'ok', text: `agrees with ${service} (${seconds} s apart)` };
   }
   const text = `${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} ${service}`;
-  const advice = 'Set the clock: signed URLs and scheduled times depend on it.';
+  const advice =
+    'Set the clock: signed URLs and scheduled times depend on it. A fake with --speed runs ahead of it.';
   return { name, verdict: 'problem', text, advice };
 }

@@ -1,26 +1,30 @@
-import { Argument, type Command } from 'commander';
-import type { Context } from '../../context.js';
-import { examples } from '../options.js';
+import type { Command } from 'commander';
+import { command, type AddCommand } from '../command.js';
+import { CommandEnd } from '../exit-codes.js';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
 
 /** `postreel completion` */
-export function addCompletion(program: Command, context: Context): void {
-  program
-    .command('completion')
-    .description('print a script that completes commands and options in your shell')
-    .addArgument(new Argument('<shell>', 'your shell').choices(shells))
-    .addHelpText(
-      'after',
-      examples(
-        'completion bash >> ~/.bashrc',
-        'completion zsh >> ~/.zshrc',
-        'completion fish > ~/.config/fish/completions/postreel.fish',
-      ),
-    )
-    .action((shell: Shell) => context.output.raw(scripts[shell](wordsOf(program))));
-}
+export const completion: AddCommand = (program, context) =>
+  command<{ readonly shell: string }>({
+    name: 'completion',
+    about: 'print a script that completes commands and options in your shell',
+    args: [['<shell>', `your shell: ${shells.join(', ')}`]],
+    examples: [
+      'completion bash >> ~/.bashrc',
+      'completion zsh >> ~/.zshrc',
+      'completion fish > ~/.config/fish/completions/postreel.fish',
+    ],
+    run: ({ shell: name }, { output }) => {
+      const shell = shells.find((each) => each === name);
+      if (shell === undefined) {
+        throw new CommandEnd('usage', `There is no script for ${name}: use ${shells.join(', ')}.`);
+      }
+      output.raw(scripts[shell](wordsOf(program)));
+      return Promise.resolve();
+    },
+  })(program, context);
 
 /** What may follow each command; the key of the program itself is empty. */
 type Words = ReadonlyMap<string, readonly string[]>;

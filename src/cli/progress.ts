@@ -1,6 +1,6 @@
 import cliProgress from 'cli-progress';
 import type { ThrottledEvent } from 'postreel';
-import type { Context } from '../context.js';
+import type { Context } from './context.js';
 
 /** Bars on stderr while a command works; nothing where stderr is no terminal. */
 export interface Progress {

@@ -1,8 +1,8 @@
 import { isPostreelError } from 'postreel';
-import { isError } from '../../core/errors.js';
-import type { Context } from '../context.js';
-import { withoutKeys } from '../environment.js';
-import { CommandEnd, exitCodeOf } from '../exit-codes.js';
+import { isError } from '../core/errors.js';
+import type { Context } from './context.js';
+import { withoutKeys } from './environment.js';
+import { CommandEnd, exitCodeOf } from './exit-codes.js';
 
 /** Says why a command ended and gives its exit code; with `--json` the error is JSON, too. */
 export function reportFailure(error: unknown, context: Context): number {
@@ -39,6 +39,8 @@ const fileErrors: Readonly<Record<string, string>> = {
   ENOENT: 'There is no such file',
   EISDIR: 'This is a folder, and no file',
   EACCES: 'This file may not be read or written',
+  EEXIST: 'This file is there already; add --force to overwrite it',
+  EADDRINUSE: 'This port is taken; use another one, or --port 0 for any that is free',
 };
 
 function factsOf(error: unknown): object {

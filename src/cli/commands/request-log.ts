@@ -1,6 +1,6 @@
 import type { Exchange } from '../../testing/server.js';
 import type { Context } from '../context.js';
-import type { Style } from '../terminal/output.js';
+import type { Style } from '../output.js';
 
 /** One line for a request to a fake; `undefined` for those of the web page. */
 export function lineOf(
