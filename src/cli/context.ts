@@ -42,7 +42,7 @@ export class Context implements ContextParts {
       apiKey: this.environment['MESSAGING_API_KEY'],
       baseUrl: this.environment['MESSAGING_BASE_URL'],
     });
-    client.on('warning', ({ message }) => this.#warn(message));
+    client.on('warning', ({ message }) => this.warn(message));
     client.on('throttled', ({ waitMs }) => this.#sayWait(waitMs));
     return client;
   }
@@ -56,7 +56,7 @@ export class Context implements ContextParts {
       apiKey: this.environment['MEDIA_API_KEY'],
       baseUrl: this.environment['MEDIA_BASE_URL'],
     });
-    client.on('warning', ({ message }) => this.#warn(message));
+    client.on('warning', ({ message }) => this.warn(message));
     client.on('throttled', ({ waitMs }) => this.#sayWait(waitMs));
     return client;
   }
@@ -67,7 +67,8 @@ export class Context implements ContextParts {
     }
   }
 
-  #warn(message: string): void {
+  /** Says beside the result what a person should know. */
+  warn(message: string): void {
     const text = withoutKeys(message, this.environment);
     this.output.note(`${this.output.paintNote('yellow', 'warning:')} ${text}`);
   }

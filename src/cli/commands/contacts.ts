@@ -152,6 +152,11 @@ async function importFile(
   const show = (note: string) => progress.show(file, { done, total: rows, note });
   show('rows');
   messaging.on('throttled', (wait) => show(waitText(wait)));
+  messaging.on('call:end', ({ method, error }) => {
+    if (method === 'GET' && error !== undefined && !signal.aborted) {
+      context.warn(`A check of the import fails, and is made again: ${messageOf(error)}`);
+    }
+  });
   const result = await messaging.contacts
     .importAll(createReadStream(file), {
       signal,

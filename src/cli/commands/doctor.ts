@@ -71,7 +71,7 @@ function envFile({ environmentProblem: problem }: Context): Finding {
     return { name, verdict: 'skipped', text: 'none in this folder' };
   }
   const own = Object.keys(readEnvFile('.env')).filter((each) => /^(MESSAGING|MEDIA)_/.test(each));
-  const text = own.length > 0 ? `sets ${own.join(', ')}` : 'sets nothing of ours';
+  const text = own.length > 0 ? `sets ${own.sort().join(', ')}` : 'sets nothing of ours';
   return { name, verdict: own.length > 0 ? 'ok' : 'skipped', text };
 }
 

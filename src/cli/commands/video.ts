@@ -73,14 +73,15 @@ export const video = command<Input>({
 
 /** What they cost. */
 function minutesOf(jobs: readonly VideoJob[]): string {
-  const known = jobs.map(({ duration }) => duration).filter((each) => each !== undefined);
-  const minutes = String(known.reduce((sum, each) => sum + each, 0));
-  const open = jobs.length - known.length;
-  if (open === 0) {
-    return minutes;
+  const known = jobs.flatMap(({ duration }) => duration ?? []);
+  const sum = String(known.reduce((minutes, each) => minutes + each, 0));
+  if (known.length === jobs.length) {
+    return sum;
   }
-  const rest = `${open} of a length that the service chooses`;
-  return known.length === 0 ? rest : `${minutes}, and ${rest}`;
+  const open = 'as many as the service chooses';
+  return known.length === 0
+    ? open
+    : `${sum}, and ${open} for ${jobs.length - known.length} of them`;
 }
 
 async function runQueue(
