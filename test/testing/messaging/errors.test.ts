@@ -14,7 +14,7 @@ describe('messaging, Errors', () => {
         message: someText,
         statusCode: 422,
         requestId: someText,
-        errors: [{ field: 'email', message: '`email` is required.', code: 'required' }],
+        errors: [{ field: 'email', message: 'is required.', code: 'required' }],
         suggestion: someText,
       },
       timestamp: fake.clock.date(),
