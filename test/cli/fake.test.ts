@@ -117,6 +117,6 @@ describe('postreel fake', () => {
     expect([await runOnce(), await runOnce()]).toEqual([0, 0]);
     const { text } = textOf(readFileSync(path));
     expect(text.match(/MEDIA_API_KEY=/g)).toHaveLength(1);
-    expect(text.includes('MESSAGING_API_KEY=sk_mine')).toBe(before !== undefined);
+    expect(/^MESSAGING_API_KEY=sk_mine$/m.test(text)).toBe(before !== undefined);
   });
 });

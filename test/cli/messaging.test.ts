@@ -91,8 +91,11 @@ describe('in a terminal', () => {
     const first = inTerminal(args, place());
     expect([await first.ended, first.text]).toEqual([0, 'wrote 3 contacts to out.csv\n']);
     expect(readFileSync(join(scene.folder, 'out.csv'), 'utf8')).toMatch(/^email,subscribed,?/);
+    const { requests } = scene.server.messaging;
+    const before = requests.length;
     const second = inTerminal(args, place());
     expect([await second.ended, second.text]).toEqual([1, expect.stringContaining('--force')]);
+    expect(requests.length).toBe(before);
   });
 
   it('an export has no text that a spreadsheet would run, and says so', async () => {

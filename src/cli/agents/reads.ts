@@ -57,7 +57,7 @@ const usualLimit = 20;
 
 /** The reads of the table above, as tools. */
 export const rowTools: readonly ReadTool[] = Object.entries(reads).map(([name, [row, about]]) =>
-  toolOf(name, row, about),
+  rowTool(name, row, about),
 );
 
 /** `'messaging.contacts.list'`: the name of a row in its table. */
@@ -67,11 +67,12 @@ type RowName<Table> = {
     : `${Name}.${RowName<Table[Name]>}`;
 }[keyof Table & string];
 
-function toolOf(name: string, row: string, about: string): ReadTool {
+/** Makes a read tool of a row: its parameters are those of its path and its query. */
+export function rowTool(name: string, row: RowName<typeof routes>, about: string): ReadTool {
   const route = at(routes, row) as Route; // as: `RowName` names rows
   const { query } = (at(schemas, row) ?? {}) as { readonly query?: ZodMiniType }; // as: schemas of a row
-  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => parameter);
-  const inputSchema = withPath(inPath, inputSchemaOf(query, undefined, true));
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => parameter);
+  const inputSchema = withPath(names, inputSchemaOf(query, undefined, true));
   const pages = route.returns.list !== undefined && 'limit' in inputSchema.properties;
   return {
     kind: 'read',
@@ -80,8 +81,8 @@ function toolOf(name: string, row: string, about: string): ReadTool {
     inputSchema,
     async read(args, services, { signal }) {
       const given = pick(args, inputSchema);
-      const path = inPath.map((parameter) => pathText(name, parameter, given));
-      const others = Object.entries(given).filter(([parameter]) => !inPath.includes(parameter));
+      const path = names.map((parameter) => pathText(name, parameter, given));
+      const others = Object.entries(given).filter(([parameter]) => !names.includes(parameter));
       const asked = { ...(pages && { limit: usualLimit }), ...Object.fromEntries(others) };
       const call = methodOf(services, row);
       const answer = await call(...path, ...(query ? [asked] : []), { signal });
@@ -103,10 +104,17 @@ function methodOf(services: Services, row: string): (...args: unknown[]) => Prom
 }
 
 function withPath(names: readonly string[], { properties, required = [], ...rest }: InputSchema) {
-  const own = Object.fromEntries(names.map((name) => [name, parameters[name] as JsonSchema])); // as: a type and a text
+  const own = Object.fromEntries(names.map((name) => [name, inPath(name)]));
   const all = [...names, ...required];
   const schema = { ...rest, properties: { ...own, ...properties } };
   return all.length > 0 ? { ...schema, required: all } : schema;
+}
+
+function inPath(name: string): JsonSchema {
+  const known = parameters[name];
+  return typeof known === 'object'
+    ? known
+    : { type: 'string', description: `\`${name}\` of the path.` };
 }
 
 function pathText(tool: string, name: string, given: Readonly<Record<string, unknown>>): string {

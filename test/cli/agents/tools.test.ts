@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { textOf, openAgent, valueOf } from '../../support/cli/agent.js';
 import { mail, openDesk, videos } from '../../support/cli/desk.js';
 import { tools, toolsFor } from '../../../src/cli/agents/tools.js';
+import { rowTool } from '../../../src/cli/agents/reads.js';
+import { routes as media } from '../../../src/media/routes.js';
+import { routes as messaging } from '../../../src/messaging/routes.js';
 import type { JsonSchema } from '../../../src/cli/agents/tool.js';
 
 /** Every parameter of a schema, however deep it stands. */
@@ -21,6 +24,17 @@ function parametersIn(
 const hasType = ({ type, anyOf, enum: values, const: only }: JsonSchema) =>
   typeof type === 'string' || values !== undefined || only !== undefined || anyOf?.every(hasType);
 
+/** The names of all rows that read. */
+function readRowsOf(table: object, place = ''): string[] {
+  return Object.entries(table).flatMap(([name, row]: [string, object]) => {
+    const path = place === '' ? name : `${place}.${name}`;
+    if (!('method' in row)) {
+      return readRowsOf(row, path);
+    }
+    return row.method === 'GET' ? [path] : [];
+  });
+}
+
 describe('the list of tools', () => {
   it('gives each parameter one type and a description', async () => {
     const { client } = await openAgent(openDesk());
@@ -31,6 +45,16 @@ describe('the list of tools', () => {
     expect(all.length).toBeGreaterThan(80);
     expect(all.filter(([, schema]) => !hasType(schema)).map(([place]) => place)).toEqual([]);
     expect(all.filter(([, { description }]) => !description).map(([place]) => place)).toEqual([]);
+  });
+
+  it('takes a row and a sentence for each further read: every parameter of every row is described', () => {
+    const rows = readRowsOf({ messaging, media });
+    expect(rows.length).toBeGreaterThan(45);
+    for (const row of rows) {
+      const { inputSchema } = rowTool('read', row as 'messaging.contacts.list', 'Reads.'); // as: a name of the tables
+      const all = parametersIn(inputSchema, row);
+      expect(all.filter(([, schema]) => !hasType(schema) || !schema.description)).toEqual([]);
+    }
   });
 
   it('is one that an agent can hold', async () => {
