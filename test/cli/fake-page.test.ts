@@ -183,6 +183,8 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
 
 it('says so when the fakes have stopped', async () => {
   if (process.env['FAKE_PICTURE']) {
+    await page.setViewportSize({ width: 1000, height: 620 });
+    await page.emulateMedia({ colorScheme: 'light' });
     await open('Outbox');
     await page.waitForTimeout(300);
     await page.screenshot({ path: process.env['FAKE_PICTURE'] });

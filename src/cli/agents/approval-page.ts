@@ -89,8 +89,10 @@ async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
 function plansAsHtml(plans: readonly Plan[], token: string): string {
   const waiting = plans.filter(({ state }) => state === 'waiting');
   const decided = plans.filter(({ state }) => state !== 'waiting').reverse();
-  const words = { running: 'You said yes: it is being done', ended: 'Decided', waiting: '' };
-  const list = decided.map(({ action, state }) => `<li>${words[state]}: ${escaped(action)}</li>`);
+  const list = decided.map(
+    ({ action, state, told }) =>
+      `<li>${escaped(action)}: ${state === 'running' ? 'You said yes, and it is being done.' : escaped(told)}</li>`,
+  );
   const nothing = '<p>No plan waits for you. This page looks again every five seconds.</p>';
   return [
     ...waiting.map((plan) => planAsHtml(plan, token)),

@@ -4,7 +4,7 @@ import { canonical } from '../../core/once.js';
 import { reasonOf } from '../../core/errors.js';
 import type { ServiceData } from './service-data.js';
 import { Steps, type Step } from './steps.js';
-import { inline, isReadable, Refusal } from './text.js';
+import { inline, isReadable, messageOf, Refusal } from './text.js';
 import type { Description, Fact, PlanTool, Progress, Services } from './tool.js';
 
 /** A step that was planned. A person's yes carries it out, once, whoever waits for it. */
@@ -19,6 +19,8 @@ export interface Plan {
   /** Is a person being asked? */
   readonly isAsked: boolean;
   readonly state: 'waiting' | 'running' | 'ended';
+  /** How it ended, for its person. */
+  readonly told: string;
   /** Resolves to how it ended, a no included. */
   readonly ended: Promise<Ended>;
 }
@@ -29,6 +31,7 @@ export type Ended = { readonly value: unknown } | { readonly error: unknown };
 interface Entry extends Plan {
   isAsked: boolean;
   state: Plan['state'];
+  told: string;
   readonly tool: PlanTool;
   /** What will be handed to the service: frozen. */
   readonly input: unknown;
@@ -246,6 +249,7 @@ export class Desk {
 
   #end(plan: Entry, how: Ended): void {
     plan.state = 'ended';
+    plan.told = 'value' in how ? 'Done.' : messageOf(how.error);
     plan.end(how);
     if (plan.waiting === 0) {
       const what = 'value' in how ? 'was carried out' : 'was not carried out, or not to its end';
@@ -287,12 +291,14 @@ export function textOf({ action, facts, fingerprint }: Plan): string {
   return [`${action}?`, ...lines, `fingerprint: ${fingerprint}`].join('\n');
 }
 
-function entryOf(facts: Omit<Entry, 'isAsked' | 'state' | 'ended' | 'end' | 'waiting'>): Entry {
+function entryOf(
+  facts: Omit<Entry, 'isAsked' | 'state' | 'told' | 'ended' | 'end' | 'waiting'>,
+): Entry {
   let end: Entry['end'] = () => undefined;
   const ended = new Promise<Ended>((resolve) => {
     end = resolve;
   });
-  return { ...facts, isAsked: false, state: 'waiting', ended, end, waiting: 0 };
+  return { ...facts, isAsked: false, state: 'waiting', told: '', ended, end, waiting: 0 };
 }
 
 function nextOf({ state }: Plan, where: string): string {

@@ -49,7 +49,7 @@ it('shows the plan whole; a yes there carries it out, once', async () => {
   expect(await scene.post(fields)).toBe(200);
   await scene.desk.idle();
   expect(scene.messaging.outbox).toHaveLength(1);
-  expect(await scene.get()).toContain('Decided: Send 1 email');
+  expect(await scene.get()).toContain('Send 1 email: Done.');
   expect(await scene.post(fields)).toBe(409);
   expect(scene.messaging.outbox).toHaveLength(1);
 });
@@ -107,6 +107,7 @@ it('a no ends the plan', async () => {
   const { id: plan, fingerprint } = scene.asked;
   await scene.post({ token: tokenOf(scene.page), plan, fingerprint, answer: 'no' });
   await expect(scene.carryOut(plan, later)).rejects.toThrow('The person said no');
+  expect(await scene.get()).toContain('Send 1 email: The person said no.');
 });
 
 it('keeps its address in a file of this user alone, and has a fixed port where one is given', async () => {
