@@ -104,6 +104,6 @@ describe('createFakeMessaging', () => {
 it('a refusal names its field once in the error of a client', async () => {
   const fake = createFakeMessaging();
   const messaging = new MessagingClient({ ...fake.options, validation: { requests: 'off' } });
-  const error = await messaging.contacts.create({ email: 'no address' }).catch(String);
-  expect(String(error).match(/`email`/g)).toHaveLength(1);
+  const error = await messaging.contacts.create({ email: 'no address' }).then(() => '', String);
+  expect(error.match(/`email`/g)).toHaveLength(1);
 });
