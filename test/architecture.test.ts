@@ -8,7 +8,7 @@ const isPackage = (target: string) => !/\.(tsx?|json)$/.test(target);
 
 /** Which packages may be imported where. */
 const homes: Readonly<Record<string, RegExp>> = {
-  zod: /schemas?\.ts$|^schemas\/|^cli\/mcp\//,
+  zod: /schemas?\.ts$|^schemas\/|^cli\/agents\//,
   ky: /^core\/http\.ts$/,
   'p-retry': /^core\/retry\.ts$/,
   'p-throttle': /^core\/wait\.ts$/,
@@ -19,7 +19,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   '@opentelemetry/api': /^otel\//,
   postreel: /^cli\//,
   commander: /^cli\//,
-  '@modelcontextprotocol/sdk': /^cli\/mcp\//,
+  '@modelcontextprotocol/sdk': /^cli\/agents\//,
   'cli-progress': /^cli\//,
   'node:': /^(node|redis|postgres|cli)\/|^testing\/server/,
 };
@@ -40,7 +40,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'pg-boss': ['core', 'media'],
   tracker: ['core'], // its proxy, on a server
   testing: ['core', 'journal'],
-  cli: ['core', 'messaging', 'testing'],
+  cli: ['core', 'media', 'messaging', 'testing'],
 };
 
 /** Is it this package, or a part of it? */

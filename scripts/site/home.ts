@@ -27,7 +27,7 @@ hero:
 \`\`\`sh
 npm init -y && npm pkg set type=module
 ${install} # made by \`npm pack\` in a clone, until the first release
-npx postreel fake --speed 60 >> .env # fakes of both services: no account needed
+npx postreel fake --speed 60 --env .env # fakes of both services: no account needed
 \`\`\`
 
 ## Send an email

@@ -1,51 +1,74 @@
 import type { MediaClient, MediaOptions } from 'postreel/media';
 import type { MessagingClient, MessagingOptions } from 'postreel/messaging';
 import { withoutKeys, type Environment } from './environment.js';
-import type { Output, Streams } from './terminal/output.js';
+import type { Output, Streams } from './output.js';
 
-/** What every command works with. */
-export class Context {
+/** What a context is made of. */
+export interface ContextParts {
   readonly environment: Environment;
+  /** Why the settings of this folder cannot be read; whatever needs them says so. */
+  readonly environmentProblem?: Error | undefined;
   readonly streams: Streams;
   /** Aborts on Ctrl+C. */
+  readonly signal: AbortSignal;
+  readonly output: Output;
+}
+
+/** What every command works with. */
+export class Context implements ContextParts {
+  readonly environment: Environment;
+  readonly environmentProblem: Error | undefined;
+  readonly streams: Streams;
   readonly signal: AbortSignal;
   /** Set before a command starts, since the command line decides how to write. */
   output: Output;
 
-  constructor(parts: Pick<Context, 'environment' | 'streams' | 'signal' | 'output'>) {
+  constructor(parts: ContextParts) {
     this.environment = parts.environment;
+    this.environmentProblem = parts.environmentProblem;
     this.streams = parts.streams;
     this.signal = parts.signal;
     this.output = parts.output;
   }
 
   /** A client of the messaging service of the environment. Its code is loaded now. */
-  async messaging(options: Pick<MessagingOptions, 'fetch'> = {}): Promise<MessagingClient> {
+  async messaging(
+    options: Pick<MessagingOptions, 'journal' | 'fetch'> = {},
+  ): Promise<MessagingClient> {
+    this.#assertReadable();
     const { MessagingClient } = await import('postreel/messaging');
     const client = new MessagingClient({
       ...options,
       apiKey: this.environment['MESSAGING_API_KEY'],
       baseUrl: this.environment['MESSAGING_BASE_URL'],
     });
-    client.on('warning', ({ message }) => this.#warn(message));
+    client.on('warning', ({ message }) => this.warn(message));
     client.on('throttled', ({ waitMs }) => this.#sayWait(waitMs));
     return client;
   }
 
   /** A client of the media service of the environment. Its code is loaded now. */
   async media(options: Pick<MediaOptions, 'journal' | 'fetch'> = {}): Promise<MediaClient> {
+    this.#assertReadable();
     const { MediaClient } = await import('postreel/media');
     const client = new MediaClient({
       ...options,
       apiKey: this.environment['MEDIA_API_KEY'],
       baseUrl: this.environment['MEDIA_BASE_URL'],
     });
-    client.on('warning', ({ message }) => this.#warn(message));
+    client.on('warning', ({ message }) => this.warn(message));
     client.on('throttled', ({ waitMs }) => this.#sayWait(waitMs));
     return client;
   }
 
-  #warn(message: string): void {
+  #assertReadable(): void {
+    if (this.environmentProblem) {
+      throw this.environmentProblem;
+    }
+  }
+
+  /** Says beside the result what a person should know. */
+  warn(message: string): void {
     const text = withoutKeys(message, this.environment);
     this.output.note(`${this.output.paintNote('yellow', 'warning:')} ${text}`);
   }

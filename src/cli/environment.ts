@@ -1,16 +1,55 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { CommandEnd } from './exit-codes.js';
 
 /** The variables that a command may read. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The variables of `.env` in this folder; those of the process come first. */
 export function readEnvironment(process: NodeJS.ProcessEnv, folder: string): Environment {
-  const file = join(folder, '.env');
-  const own = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
   const set = Object.entries(process).filter(([, value]) => value !== undefined && value !== '');
-  return { ...own, ...Object.fromEntries(set) };
+  return { ...readEnvFile(join(folder, '.env')), ...Object.fromEntries(set) };
+}
+
+/** The variables of a file; none where it is not there. */
+export function readEnvFile(path: string): Record<string, string | undefined> {
+  if (!existsSync(path)) {
+    return {};
+  }
+  if (statSync(path).isDirectory()) {
+    throw new CommandEnd('configuration', `${path} is a folder, and no file with settings.`);
+  }
+  try {
+    return parseEnv(textOf(readFileSync(path)).text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandEnd('configuration', `${path} cannot be read: ${why}`);
+  }
+}
+
+/** How a text file is written: UTF-8, or UTF-16 as PowerShell writes it, with a mark or without one. */
+export function textOf(bytes: Buffer): { readonly text: string; readonly encoding: Encoding } {
+  const [first, second] = bytes;
+  const isBigEndian = first === 0xfe && second === 0xff;
+  if (isBigEndian || (first === 0xff && second === 0xfe)) {
+    const encoding = isBigEndian ? 'utf-16be' : 'utf-16le';
+    return { text: new TextDecoder(encoding).decode(bytes), encoding };
+  }
+  // PowerShell appends UTF-16 to whatever is there: of plain letters only the zeros are too much.
+  const plain = bytes.includes(0) ? bytes.filter((byte) => byte !== 0) : bytes;
+  return { text: new TextDecoder().decode(plain), encoding: 'utf-8' };
+}
+
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
+
+/** The bytes of a text in an encoding, with a mark where it needs one. */
+export function bytesOf(text: string, encoding: Encoding): Buffer {
+  if (encoding === 'utf-8') {
+    return Buffer.from(text, 'utf8');
+  }
+  const bytes = Buffer.from(`\uFEFF${text}`, 'utf16le');
+  return encoding === 'utf-16be' ? bytes.swap16() : bytes;
 }
 
 const secrets = ['MESSAGING_API_KEY', 'MEDIA_API_KEY'] as const;

@@ -34,9 +34,9 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
 export class CommandEnd extends Error {
   readonly exitCode: number;
 
-  constructor(end: keyof typeof exitCodes, message = '') {
+  constructor(end: keyof typeof exitCodes | number, message = '') {
     super(message);
-    this.exitCode = exitCodes[end];
+    this.exitCode = typeof end === 'number' ? end : exitCodes[end];
   }
 }
 

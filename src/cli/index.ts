@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { Console } from 'node:console';
 import { run } from './program.js';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -15,5 +16,8 @@ for (const stream of [process.stdout, process.stderr]) {
     }
   });
 }
+
+// Stdout is for results: what a library or `POSTREEL_LOG` prints to the console goes beside them.
+globalThis.console = new Console(process.stderr, process.stderr);
 
 process.exitCode = await run(process.argv.slice(2));

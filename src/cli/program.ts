@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
 import { Command, CommanderError } from 'commander';
-import { commands } from './commands/table.js';
+import { commands } from './commands/all.js';
 import { Context } from './context.js';
 import { readEnvironment } from './environment.js';
 import { exitCodeMeanings, exitCodes } from './exit-codes.js';
-import { reportFailure } from './terminal/failure.js';
-import { Output, type Streams } from './terminal/output.js';
+import { reportFailure } from './failure.js';
+import { Output, type Streams } from './output.js';
 import { version } from './version.js';
 
 /** Runs one command line and gives its exit code. */
@@ -16,7 +16,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const streams: Streams = process;
   const stop = stopOnSignals();
   const context = new Context({
-    environment: readEnvironment(process.env, process.cwd()),
+    ...settings(),
     streams,
     signal: stop.signal,
     output: new Output(streams),
@@ -31,6 +31,16 @@ export async function run(args: readonly string[]): Promise<number> {
     return stop.signal.aborted ? exitCodes.interrupted : reportFailure(error, context);
   } finally {
     stop.forget();
+  }
+}
+
+function settings(): Pick<Context, 'environment' | 'environmentProblem'> {
+  try {
+    const environment = readEnvironment(process.env, process.cwd());
+    return { environment, environmentProblem: undefined };
+  } catch (error) {
+    // The help, and whatever needs no settings, works all the same.
+    return { environment: process.env, environmentProblem: error as Error }; // as: a CommandEnd
   }
 }
 
@@ -72,7 +82,7 @@ ${Object.entries(exitCodes)
   .join('\n')}
 
 Try it without an account:
-  $ npx postreel fake >> .env &
+  $ npx postreel fake --env .env &
   $ npx postreel status
 `;
 

@@ -1,6 +1,9 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Fault } from 'postreel/testing';
 import { piped } from '../support/cli/command.js';
+import { emptyFolder } from '../support/empty-folder.js';
 import { startScene, type Scene } from '../support/cli/scene.js';
 
 let scene: Scene | undefined;
@@ -55,6 +58,52 @@ describe('keys', () => {
     const verify = ['verify', 'ann@example.com'];
     expect((await piped(verify, { cwd })).code).toBe(3);
     expect((await piped(verify, { cwd, env: { MESSAGING_API_KEY } })).code).toBe(0);
+  });
+
+  it.each([
+    ['UTF-16, as PowerShell writes it', (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le')],
+    [
+      'UTF-16 with the other byte first',
+      (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le').swap16(),
+    ],
+    ['UTF-8 with a mark', (text: string) => Buffer.from(`\uFEFF${text}`)],
+    [
+      'UTF-8, to which PowerShell appended',
+      (text: string) => Buffer.concat([Buffer.from('OTHER=1\n'), Buffer.from(text, 'utf16le')]),
+    ],
+  ])('are read from a .env in %s', async (_name, bytesOf) => {
+    scene = await startScene();
+    const text = Object.entries(scene.env).map(([name, value]) => `${name}=${value}\r\n`);
+    writeFileSync(join(scene.folder, '.env'), bytesOf(text.join('')));
+    const cwd = scene.folder;
+    expect((await piped(['status'], { cwd })).code).toBe(0);
+    expect((await piped(['doctor', '--no-json'], { cwd })).stdout).toContain(
+      '.env: sets MEDIA_API_KEY, MEDIA_BASE_URL, MESSAGING_API_KEY, MESSAGING_BASE_URL',
+    );
+  });
+
+  it('are asked for in one line where .env is a folder, and the help works all the same', async () => {
+    const cwd = emptyFolder();
+    mkdirSync(join(cwd, '.env'));
+    const { code, stderr } = await piped(['contacts', 'list', '--no-json'], { cwd });
+    expect([code, stderr]).toEqual([3, expect.stringMatching(/^\S+\.env is a folder[^\n]*\n$/)]);
+    expect((await piped(['--help'], { cwd })).code).toBe(0);
+    const doctor = await piped(['doctor', '--no-json'], { cwd });
+    expect([doctor.code, doctor.stdout]).toEqual([
+      9,
+      expect.stringMatching(/problem +\.env: .*is a folder/),
+    ]);
+  });
+
+  it.each([
+    ['status', ['status']],
+    ['contacts list', ['contacts', 'list']],
+    ['verify', ['verify', 'ann@example.com']],
+  ])('that cannot be one end %s with 3', async (_name, args) => {
+    scene = await startScene();
+    const env = { ...scene.env, MESSAGING_API_KEY: 'sk_key with\nline break' };
+    const { code } = await piped(args, { env });
+    expect(code).toBe(3);
   });
 
   it('are never printed, whatever a service answers', async () => {

@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { MediaClient, MessagingClient } from 'postreel';
+import { defineWorkflow, MediaClient, MessagingClient } from 'postreel';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTerminal, type Terminal } from '../support/cli/command.js';
 import { openPage } from '../support/cli/page.js';
@@ -83,6 +83,7 @@ it('turns the clock: a job is finished at once', async () => {
   await page.getByRole('cell', { name: 'success' }).waitFor({ timeout: 5_000 });
   const ahead = Date.parse(`${(await page.locator('#now').textContent()) ?? ''}Z`) - Date.now();
   expect(ahead).toBeGreaterThan(3_500_000);
+  await page.getByText('60 min ahead of this machine').waitFor({ timeout: 5_000 });
 });
 
 it('shows what was asked and what was answered, for each request', async () => {
@@ -110,8 +111,53 @@ it('filters the rows by any text in them, an answer included', async () => {
   await expect.poll(() => rows.count(), { timeout: 5_000 }).toBeGreaterThan(2);
 });
 
+it('shows the headers, the attachments and the reply address of an email', async () => {
+  await messaging.send({
+    from: 'shop@example.com',
+    to: 'ann@example.com',
+    subject: 'With a file',
+    body: 'Hi',
+    reply: 'help@example.com',
+    headers: { 'X-Order': '1042' },
+    attachments: [{ filename: 'bill.txt', content: new Uint8Array(30), contentType: 'text/plain' }],
+  });
+  await open('Outbox');
+  await page.getByRole('button', { name: 'With a file' }).click();
+  const dialog = page.getByRole('dialog');
+  for (const text of ['help@example.com', 'X-Order', 'bill.txt (text/plain, 30 bytes)']) {
+    await dialog.getByText(text).waitFor({ timeout: 5_000 });
+  }
+  await page.getByRole('button', { name: 'Close' }).click();
+});
+
+it('shows who is on the way through a workflow', async () => {
+  const definition = defineWorkflow({
+    name: 'Onboarding',
+    trigger: { event: 'onboarded' },
+    steps: {
+      wait: { type: 'DELAY', amount: 2, unit: 'days', next: 'done' },
+      done: { type: 'EXIT' },
+    },
+  });
+  await messaging.workflows.deploy(definition, { enable: true });
+  await messaging.track({ email: 'carl@example.com', event: 'onboarded' });
+  await open('Executions');
+  await page.getByRole('cell', { name: 'carl@example.com' }).waitFor({ timeout: 5_000 });
+});
+
+it('counts all rows, shows the newest, and finds each of them', async () => {
+  const rows = Array.from({ length: 250 }, (_, at) => ({ email: `reader${at}@example.com` }));
+  await messaging.contacts.importAll(rows, { wait: { interval: 100 } });
+  await open('Contacts');
+  await page.getByText(/The newest 200 of 25\d\./).waitFor({ timeout: 5_000 });
+  await page.getByRole('tab', { name: /Contacts \(25\d\)/ }).waitFor({ timeout: 5_000 });
+  await page.getByRole('searchbox', { name: 'Filter' }).fill('reader0@');
+  await page.getByRole('cell', { name: 'reader0@example.com' }).waitFor({ timeout: 5_000 });
+  await page.getByRole('searchbox', { name: 'Filter' }).fill('');
+});
+
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
-  it.each(['Requests', 'Outbox', 'Contacts', 'Events', 'Campaigns', 'Jobs'])(
+  it.each(['Requests', 'Outbox', 'Contacts', 'Events', 'Campaigns', 'Executions', 'Jobs'])(
     '%s fits 390 px, and axe finds nothing',
     async (tab) => {
       await page.emulateMedia({ colorScheme });
@@ -127,7 +173,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
 
   it('an answer fits too', async () => {
     await open('Requests');
-    await page.getByRole('button', { name: 'POST /v1/track' }).click();
+    await page.getByRole('button', { name: 'POST /v1/track' }).first().click();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     expect(await problemsOf(page)).toEqual([]);
     await photograph(page, `fake-answer-${colorScheme}-390`);
@@ -137,6 +183,8 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
 
 it('says so when the fakes have stopped', async () => {
   if (process.env['FAKE_PICTURE']) {
+    await page.setViewportSize({ width: 1000, height: 620 });
+    await page.emulateMedia({ colorScheme: 'light' });
     await open('Outbox');
     await page.waitForTimeout(300);
     await page.screenshot({ path: process.env['FAKE_PICTURE'] });

@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startFakeServer } from 'postreel/testing';
 import { afterEach, describe, expect, it } from 'vitest';
+import { readEnvFile, textOf } from '../../src/cli/environment.js';
 import { inTerminal, piped, type Terminal } from '../support/cli/command.js';
 import { emptyFolder } from '../support/empty-folder.js';
 
@@ -42,19 +43,6 @@ describe('postreel fake', () => {
     expect(await screen.ended).toBe(0);
   });
 
-  it('takes the next port when the usual one is taken, and no other than the one it was given', async () => {
-    const taken = inTerminal(['fake', '--no-log']);
-    await taken.until('Web page: ');
-    const next = inTerminal(['fake', '--no-log']);
-    await next.until('Web page: ');
-    const portOf = ({ text }: Terminal) => Number(/Web page: http:.*?:(\d+)/.exec(text)?.[1]);
-    expect(portOf(next)).toBeGreaterThan(portOf(taken));
-    const { code, stderr } = await piped(['fake', '--port', String(portOf(taken))]);
-    taken.kill('SIGKILL');
-    next.kill('SIGKILL');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('EADDRINUSE')]);
-  });
-
   it('logs nothing with --no-log, and no color with NO_COLOR', async () => {
     const quiet = await start(['--no-log']);
     await quiet.list();
@@ -76,14 +64,10 @@ describe('postreel fake', () => {
     expect(keys(second)).toEqual(keys(first));
   });
 
-  it('--seed makes up contacts, and --behavior picks the world', async () => {
-    const cwd = emptyFolder();
-    const behavior = { messaging: { ids: 'uuid' } };
-    writeFileSync(join(cwd, 'behavior.json'), JSON.stringify(behavior));
-    const { list } = await start(['--seed', '7', '--behavior', 'behavior.json'], { cwd });
+  it('--seed makes up contacts', async () => {
+    const { list } = await start(['--seed', '7']);
     const page = (await (await list('?limit=100')).json()) as { data: { id: string }[] };
     expect(page.data).toHaveLength(7);
-    expect(page.data[0]?.id).toMatch(/^[0-9a-f]{8}-/);
   });
 
   it('--host 0.0.0.0 prints addresses that can be used', async () => {
@@ -100,17 +84,39 @@ describe('postreel fake', () => {
     await server.close();
     expect([code, stderr]).toEqual([
       1,
-      `error: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`,
+      'error: This port is taken; use another one, or --port 0 for any that is free.\n',
     ]);
   });
 
-  it('refuses a behavior that it does not know', async () => {
+  it.each([
+    ['nothing', undefined],
+    ['settings without a last line end', Buffer.from('FOO=bar\nMESSAGING_API_KEY=sk_mine')],
+    ['UTF-16', Buffer.from('\uFEFFFOO=bar\r\nMESSAGING_API_KEY=sk_mine', 'utf16le')],
+  ])('--env writes its settings behind what is there, once: %s', async (_name, before) => {
     const cwd = emptyFolder();
-    writeFileSync(join(cwd, 'behavior.json'), '{ "messaging": { "ids": "roman" } }');
-    const { code, stderr } = await piped(['fake', '--port', '0', '--behavior', 'behavior.json'], {
-      cwd,
-    });
-    expect(code).not.toBe(0);
-    expect(stderr).toContain('ids');
+    const path = join(cwd, '.env');
+    if (before) {
+      writeFileSync(path, before);
+    }
+    const read = () => readEnvFile(path);
+    const runOnce = async () => {
+      terminal = inTerminal(['fake', '--port', '0', '--env', '.env'], { cwd });
+      await terminal.until('Web page: ');
+      expect(terminal.text).not.toContain('sk_');
+      const [, port] = /Web page: http:\/\/127\.0\.0\.1:(\d+)/.exec(terminal.text) ?? [];
+      expect(read()).toMatchObject({
+        ...(before && { FOO: 'bar' }),
+        MESSAGING_BASE_URL: `http://127.0.0.1:${port}/messaging`,
+      });
+      expect(read()['MESSAGING_API_KEY']).not.toBe('sk_mine');
+      const status = await piped(['status'], { cwd });
+      terminal.kill('SIGTERM');
+      await terminal.ended;
+      return status.code;
+    };
+    expect([await runOnce(), await runOnce()]).toEqual([0, 0]);
+    const { text } = textOf(readFileSync(path));
+    expect(text.match(/MEDIA_API_KEY=/g)).toHaveLength(1);
+    expect(/^MESSAGING_API_KEY=sk_mine$/m.test(text)).toBe(before !== undefined);
   });
 });

@@ -22,7 +22,8 @@ const commands = [
   ['status'],
   ['doctor'],
   ['fake'],
-  ['probe'],
+  ['mcp'],
+  ['pull'],
   ['completion'],
 ];
 
@@ -59,23 +60,6 @@ describe('postreel --help', () => {
     const [options = ''] = narrow.text.split('Examples:');
     expect(Math.max(...options.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(60);
   });
-});
-
-describe('the help in a real terminal', () => {
-  it.each(commands.map((command) => [command.join(' '), command] as const))(
-    'of %s has colors where they are wanted, and fits its width',
-    async (_name, command) => {
-      const args = [...command, '--help'];
-      const wide = inTerminal(args, { columns: 120 });
-      const narrow = inTerminal(args, { columns: 60, env: { NO_COLOR: '1' } });
-      expect(await Promise.all([wide.ended, narrow.ended])).toEqual([0, 0]);
-      expect(wide.written).toContain('\u001B[1m');
-      expect(narrow.written).not.toContain('\u001B[1m');
-      // Examples are shown as they are typed.
-      const [options = ''] = narrow.text.split('Examples:');
-      expect(Math.max(...options.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(60);
-    },
-  );
 });
 
 it('a reader that leaves early is no error', async () => {

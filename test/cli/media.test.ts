@@ -48,7 +48,9 @@ describe.concurrent('in a terminal', () => {
     const args = ['video', '--idea', 'Why cats purr', ...voice, '--out', 'cats.mp4'];
     const terminal = inTerminal(args, { cwd, env, columns: look.columns });
     await terminal.until('Go on? [y/N]');
-    expect(terminal.text).toContain('Make 1 video:\n  saved to: cats.mp4');
+    expect(terminal.text).toContain(
+      'Make 1 video:\n  minutes: as many as the service chooses\n  saved to: cats.mp4',
+    );
     terminal.type('y\r');
     expect([await terminal.ended, terminal.text]).toEqual([
       0,

@@ -91,8 +91,69 @@ describe('in a terminal', () => {
     const first = inTerminal(args, place());
     expect([await first.ended, first.text]).toEqual([0, 'wrote 3 contacts to out.csv\n']);
     expect(readFileSync(join(scene.folder, 'out.csv'), 'utf8')).toMatch(/^email,subscribed,?/);
+    const { requests } = scene.server.messaging;
+    const before = requests.length;
     const second = inTerminal(args, place());
-    expect([await second.ended, second.text]).toEqual([1, expect.stringContaining('EEXIST')]);
+    expect([await second.ended, second.text]).toEqual([1, expect.stringContaining('--force')]);
+    expect(requests.length).toBe(before);
+  });
+
+  it('an export has no text that a spreadsheet would run, and says so', async () => {
+    const [contact] = scene.server.messaging.project.contacts.values();
+    const texts = {
+      link: '=HYPERLINK("https://eve.example.com")',
+      at: '@SUM(1)',
+      phone: '+49 171 123',
+      minus: -5,
+      plan: 'pro',
+    };
+    Object.assign(contact!.data, texts);
+    const { code, stdout, stderr } = await piped(['contacts', 'export', '--no-json'], place());
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/`link`, `at`: some texts .* --raw/)]);
+    expect(stdout).toContain(
+      `"'=HYPERLINK(""https://eve.example.com"")",'@SUM(1),+49 171 123,-5\n`,
+    );
+    const raw = await piped(['contacts', 'export', '--raw', '--no-json'], place());
+    expect(raw.stdout).toContain('"=HYPERLINK(""https://eve.example.com"")",@SUM(1),');
+    expect(raw.stderr).not.toContain('--raw');
+  });
+
+  it('an import reads headers as the SDK does, and --columns names the others', async () => {
+    scene.write('exported.csv', '\uFEFFE-Mail;Plan;Notes\nbob@example.com;pro;x\n');
+    const args = [
+      'contacts',
+      'import',
+      'exported.csv',
+      '--columns',
+      'plan=tier',
+      '--columns',
+      'Notes=',
+    ];
+    const plan = await piped(['--no-json', ...args], place());
+    expect([plan.code, plan.stdout]).toEqual([
+      8,
+      expect.stringContaining('become: plan: tier, Notes: dropped'),
+    ]);
+    const { code, stdout } = await piped([...args, '--yes'], place());
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { done: 1 }]);
+    const { contacts } = scene.server.messaging.project;
+    const bob = [...contacts.values()].find(({ email: address }) => address === 'bob@example.com');
+    expect(bob?.data).toEqual({ tier: 'pro' });
+    const missing = await piped(
+      ['contacts', 'import', 'exported.csv', '--columns', 'No=x'],
+      place(),
+    );
+    expect([missing.code, missing.stderr]).toEqual([4, expect.stringContaining('is not there')]);
+  });
+
+  it('a wait says that its checks fail', async () => {
+    scene.server.messaging.fail('GET /contacts/import/{jobId}', { status: 503, times: 2 });
+    const args = ['--no-json', 'contacts', 'import', 'people.csv', '--yes'];
+    const { code, stderr } = await piped(args, place());
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/warning: A check of the import fails, and is made again: .*503/),
+    ]);
   });
 
   it('postreel pull writes types, and --check fails once the project has drifted', async () => {
@@ -110,7 +171,6 @@ describe('in a terminal', () => {
     ['workflows draw', ['workflows', 'draw', 'flow.mjs'], 'flowchart'],
     ['contacts export', ['contacts', 'export'], 'email,subscribed'],
     ['pull', ['pull', 'types.ts'], 'types.ts'],
-    ['probe', ['probe'], 'behavior.json'],
     ['completion', ['completion', 'bash'], '_postreel'],
     ['jobs pending', ['jobs', 'pending'], 'No jobs.'],
   ])('postreel %s prints the same with and without color and width', async (_name, args, word) => {
@@ -151,6 +211,23 @@ describe('a plan', () => {
     expect(stderr).toContain('Add --yes');
     const changing = scene.server.messaging.requests.filter(({ method }) => method !== 'GET');
     expect(changing).toEqual([]);
+  });
+});
+
+describe('stdout', () => {
+  it.each([
+    ['contacts list', ['contacts', 'list']],
+    ['verify', ['verify', 'ann@example.com']],
+    ['status', ['status']],
+  ])('of %s has results only, whatever is logged', async (_name, args) => {
+    const env = { ...scene.env, POSTREEL_LOG: 'debug' };
+    const { code, stdout, stderr } = await piped(args, { ...place(), env });
+    expect(code).toBe(0);
+    stdout
+      .trim()
+      .split('\n')
+      .forEach((line) => expect(() => JSON.parse(line) as unknown).not.toThrow());
+    expect(stderr).toMatch(/GET|POST/);
   });
 });
 

@@ -1,8 +1,8 @@
 import { MessagingClient } from 'postreel';
 import { createFakeMessaging, type MessagingBehavior } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
-import { pullTypes } from '../../src/cli/pull/pull.js';
-import { driftOf } from '../../src/cli/pull/types-file.js';
+import { pullTypes } from '../../src/cli/commands/pull-types.js';
+import { driftOf } from '../../src/cli/commands/types-file.js';
 import { compile } from '../support/types/compile.js';
 
 async function project(behavior: Partial<MessagingBehavior> = {}) {

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createFakeMessaging, type MessagingBehavior } from 'postreel/testing';
+import { createClock, startFakeServer } from 'postreel/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasColors, inTerminal, piped } from '../support/cli/command.js';
 import { emptyFolder } from '../support/empty-folder.js';
@@ -27,22 +27,6 @@ describe('in a terminal', () => {
     expect(plain.text).toMatch(said);
     expect([hasColors(colored.written), hasColors(plain.written)]).toEqual([true, false]);
   });
-
-  it('postreel probe prints and writes the world of a service, and never its key', async () => {
-    const { env, server } = scene;
-    server.messaging.settings.ids = 'uuid';
-    const cwd = emptyFolder();
-    const terminal = inTerminal(['probe'], { env, cwd });
-    expect(await terminal.ended).toBe(0);
-    server.messaging.settings.ids = 'text';
-    expect(terminal.text).toContain('messaging ids: uuid  (the document: text)');
-    const text = readFileSync(join(cwd, 'behavior.json'), 'utf8');
-    for (const secret of [server.messaging.secretKey, server.messagingUrl, 'example.com']) {
-      expect(terminal.text + text).not.toContain(secret);
-    }
-    const { messaging } = JSON.parse(text) as { messaging: Partial<MessagingBehavior> };
-    expect(createFakeMessaging({ behavior: messaging }).settings.ids).toBe('uuid');
-  });
 });
 
 describe('without a terminal', () => {
@@ -63,13 +47,39 @@ describe('without a terminal', () => {
     expect(stdout).toContain(said);
   });
 
+  it('postreel status exits with 3 when nothing is set', async () => {
+    const { code, stderr } = await piped(['status', '--no-json']);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('postreel doctor')]);
+  });
+
   it.each([
-    [['status'], 3],
-    [['probe'], 3],
-  ])('postreel %j exits with %i when nothing is set', async (args, exitCode) => {
-    const { code, stderr } = await piped([...args, '--no-json']);
-    expect(code).toBe(exitCode);
-    expect(stderr).not.toBe('');
+    ['MESSAGING_API_KEY', 'messaging'],
+    ['MEDIA_BASE_URL', 'media'],
+  ])('postreel doctor finds half of a set-up: no %s', async (missing, service) => {
+    const env = Object.fromEntries(Object.entries(scene.env).filter(([name]) => name !== missing));
+    const { code, stdout } = await piped(['doctor', '--no-json'], { env });
+    expect([code, stdout]).toEqual([
+      9,
+      expect.stringMatching(new RegExp(`problem +${service}: ${missing} is not set`)),
+    ]);
+    expect((await piped(['status'], { env })).code).toBe(3);
+  });
+
+  it('postreel doctor compares the clocks of both services with its own', async () => {
+    const clock = createClock({ mode: 'real', start: Date.now() + 3_600_000 });
+    const server = await startFakeServer({ messaging: { clock }, media: { clock } });
+    const env = {
+      MESSAGING_BASE_URL: server.messaging.baseUrl,
+      MESSAGING_API_KEY: server.messaging.secretKey,
+      MEDIA_BASE_URL: server.media.baseUrl,
+      MEDIA_API_KEY: server.media.apiKey,
+    };
+    const { code, stdout } = await piped(['doctor', '--no-json'], { env });
+    await server.close();
+    expect(code).toBe(9);
+    for (const service of ['messaging', 'media']) {
+      expect(stdout).toMatch(new RegExp(`problem +clock: 3(600|599) s behind ${service}`));
+    }
   });
 
   it('postreel status exits with 6 when a service does not answer', async () => {

@@ -36,7 +36,13 @@ type Route = (server: FakeServer, request: Request, answers: Answers) => Answer;
 
 const routes: Readonly<Record<string, Route>> = {
   'GET /': () => new Response(page, { headers: pageHeaders }),
-  'GET /state': (server, _, answers) => Response.json(stateOf(server, answers)),
+  'GET /state': (server, { url }, answers) => {
+    const { searchParams } = new URL(url);
+    const [table = '', filter = ''] = ['table', 'filter'].map(
+      (name) => searchParams.get(name) ?? '',
+    );
+    return Response.json(stateOf(server, answers, { table, filter }));
+  },
   'POST /faults': async (server, request) => {
     const { service, endpoint, fault } = (await readJson(request)) as FaultRequest;
     serviceOf(server, service).fail(endpoint, fault);

@@ -43,7 +43,7 @@ export const page = `<!doctype html>
 <header>
   <h1>Postreel fakes</h1>
   <form id="clock">
-    <span>Clock: <time id="now"></time></span>
+    <span>Clock: <time id="now"></time> <span id="ahead" class="note"></span></span>
     <button name="by" value="1m">+1 min</button><button name="by" value="1h">+1 h</button><button name="by" value="1d">+1 day</button>
   </form>
   <form id="fault">
@@ -67,6 +67,7 @@ export const page = `<!doctype html>
     contacts: { Email: (r) => r.email, Subscribed: (r) => r.subscribed ? 'yes' : 'no', Data: (r) => json(r.data), Id: (r) => r.id },
     events: { At: (r) => time(r.createdAt), Event: (r) => r.name, Contact: (r) => r.email ?? r.contactId, Data: (r) => json(r.data) },
     campaigns: { Name: (r) => r.name, Status: (r) => r.status, Subject: (r) => r.subject, Audience: (r) => r.audienceType, Id: (r) => r.id },
+    executions: { Started: (r) => time(r.startedAt), Workflow: (r) => r.workflow, Contact: (r) => r.email ?? r.contactId, Status: (r) => r.status, Step: (r) => r.step ?? '', Id: (r) => r.id },
     jobs: { Accepted: (r) => time(r.acceptedAt), Kind: (r) => r.kind, Name: (r) => r.name, Status: (r) => r.status, Id: (r) => r.fileId },
   };
   const faults = {
@@ -89,19 +90,22 @@ export const page = `<!doctype html>
 
   function draw() {
     $('#now').textContent = time(state.now);
-    const filter = $('#filter').value.trim().toLowerCase();
-    const rows = state[tab].filter((row) => Object.values(views[tab]).some((read) => String(read(row)).toLowerCase().includes(filter)));
-    const text = tab + filter + JSON.stringify([rows, Object.keys(views).map((name) => state[name].length)]);
+    // A clock that runs fast makes the tomorrow of a program the past.
+    const minutes = Math.round(state.aheadMs / 60000);
+    $('#ahead').textContent = Math.abs(minutes) < 1 ? '' : Math.abs(minutes) + ' min ' + (minutes > 0 ? 'ahead of' : 'behind') + ' this machine';
+    const { rows, counts, found } = state;
+    const text = tab + found + JSON.stringify([rows, counts]);
     if (text === shown) return;
     shown = text;
     $('[role=tablist]').replaceChildren(...Object.keys(views).map((name) => {
-      const label = name[0].toUpperCase() + name.slice(1) + ' (' + state[name].length + ')';
+      const label = name[0].toUpperCase() + name.slice(1) + ' (' + counts[name] + ')';
       const button = make('button', label, { role: 'tab', 'aria-selected': name === tab, id: 'tab-' + name });
-      button.onclick = () => { tab = name; location.hash = name; draw(); };
+      button.onclick = () => { tab = name; location.hash = name; void refresh(); };
       return button;
     }));
-    const nothing = state[tab].length === 0 ? 'Nothing yet.' : 'Nothing with this text.';
-    $('main').replaceChildren(rows.length === 0 ? make('p', nothing, { class: 'empty' }) : tableOf(rows));
+    const nothing = counts[tab] === 0 ? 'Nothing yet.' : 'Nothing with this text.';
+    const part = found > rows.length ? [make('p', 'The newest ' + rows.length + ' of ' + found + '.', { class: 'note' })] : [];
+    $('main').replaceChildren(...part, rows.length === 0 ? make('p', nothing, { class: 'empty' }) : tableOf(rows));
   }
 
   function tableOf(rows) {
@@ -127,8 +131,17 @@ export const page = `<!doctype html>
   function openEmail(email) {
     const frame = make('iframe', undefined, { sandbox: '', title: 'Email' });
     frame.srcdoc = email.body;
-    show(email.subject + ' (from ' + email.from + ' to ' + email.to + ')', [frame]);
+    const { replyTo, headers, attachments, variables } = email;
+    const facts = { 'Reply to': replyTo, Headers: filled(headers), Attachments: attachments.map(nameOf).join(', '), Variables: filled(variables) };
+    const parts = Object.entries(facts).filter(([, value]) => value);
+    show(email.subject + ' (from ' + email.from + ' to ' + email.to + ')', [
+      frame, ...parts.flatMap(([name, value]) => [make('h2', name), make('pre', pretty(value), { tabindex: 0 })]),
+    ]);
   }
+
+  const filled = (record) => Object.keys(record).length > 0 ? json(record) : '';
+  const nameOf = ({ filename, contentType, content }) =>
+    (filename ?? 'without a name') + ' (' + (contentType ?? 'no type') + ', ' + Math.floor((String(content ?? '').length * 3) / 4) + ' bytes)';
 
   function openRequest({ method, path, status, body, answer }) {
     show(method + ' ' + path + ': ' + (status ?? 'no answer'), [
@@ -160,7 +173,11 @@ export const page = `<!doctype html>
 
   async function refresh() {
     try {
-      state = await (await fetch('/state')).json();
+      const asked = tab + ' ' + $('#filter').value;
+      const query = new URLSearchParams({ table: tab, filter: $('#filter').value });
+      const next = await (await fetch('/state?' + query)).json();
+      if (asked !== tab + ' ' + $('#filter').value) return; // another answer is on its way
+      state = next;
       if ($('#note').textContent === 'The fakes have stopped.') $('#note').textContent = '';
     } catch {
       $('#note').textContent = 'The fakes have stopped.';
@@ -191,7 +208,7 @@ export const page = `<!doctype html>
     const error = await post('/faults', { service, endpoint: endpoint.join(' '), fault: faults[$('#kind').value] });
     $('#note').textContent = error ?? 'The next ' + endpoint.join(' ').replace('*', 'request') + ' fails ' + $('#kind').value + '.';
   };
-  $('#filter').oninput = draw;
+  $('#filter').oninput = () => void refresh();
   $('#clear').onclick = async () => {
     await post('/faults/clear', {});
     $('#note').textContent = 'No faults.';

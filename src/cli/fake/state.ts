@@ -1,31 +1,62 @@
 import type { FakeServer, RecordedRequest } from 'postreel/testing';
 
-/** The most rows of each table: the page is for looking, not for exports. */
+/** The most rows of a table that are shown: the page is for looking, not for exports. */
 const maxRows = 200;
 
 /** The text of the answer to each request. */
 export type Answers = WeakMap<RecordedRequest, string>;
 
-/** What the web page shows, newest first. */
-export function stateOf({ messaging, media }: FakeServer, answers: Answers): object {
-  const { project } = messaging;
-  const emails = new Map([...project.contacts.values()].map(({ id, email }) => [id, email]));
+type Row = object;
+
+/** What the web page shows: the newest rows of one table that hold a text, and how many there are of all. */
+export function stateOf(
+  server: FakeServer,
+  answers: Answers,
+  { table, filter }: { readonly table: string; readonly filter: string },
+): object {
+  const { messaging, media } = server;
+  const tables = tablesOf(server, answers);
+  const wanted = filter.trim().toLowerCase();
+  const rows = (tables[table] ?? []).filter((row) => wanted === '' || hasText(row, wanted));
   return {
     now: messaging.clock.date(),
+    aheadMs: messaging.clock.now() - Date.now(),
     endpoints: { messaging: messaging.endpoints, media: media.endpoints },
-    requests: newest(messaging.requests)
-      .map((request) => shown(request, 'messaging', answers))
-      .concat(newest(media.requests).map((request) => shown(request, 'media', answers)))
-      .sort((one, other) => other.at - one.at)
-      .slice(0, maxRows),
-    outbox: newest(messaging.outbox),
-    contacts: newest([...project.contacts.values()]),
-    events: newest(project.events).map((event) => ({
-      ...event,
-      email: emails.get(event.contactId),
-    })),
-    campaigns: newest([...project.campaigns.values()]),
-    jobs: newest(media.files).map((file) => ({ ...file, status: file.status })),
+    counts: Object.fromEntries(Object.entries(tables).map(([name, all]) => [name, all.length])),
+    found: rows.length,
+    rows: rows.slice(-maxRows).reverse(),
+  };
+}
+
+/** Every table, oldest first. */
+function tablesOf(
+  { messaging, media }: FakeServer,
+  answers: Answers,
+): Readonly<Record<string, readonly Row[]>> {
+  const { project } = messaging;
+  const contacts = [...project.contacts.values()];
+  const emails = new Map(contacts.map(({ id, email }) => [id, email]));
+  const withEmail = <T extends { readonly contactId: string }>(row: T) => ({
+    ...row,
+    email: emails.get(row.contactId),
+  });
+  return {
+    requests: [
+      ...messaging.requests.map((request) => shown(request, 'messaging', answers)),
+      ...media.requests.map((request) => shown(request, 'media', answers)),
+    ].sort((one, other) => one.at - other.at),
+    outbox: messaging.outbox.map((email) => ({ ...email })),
+    contacts,
+    events: project.events.map(withEmail),
+    campaigns: [...project.campaigns.values()],
+    executions: [...project.workflows.values()].flatMap(({ name, steps, executions }) =>
+      [...executions.values()].map((execution) => ({
+        ...withEmail(execution),
+        workflow: name,
+        step: steps.get(execution.currentStepId ?? '')?.name ?? execution.currentStepId,
+      })),
+    ),
+    jobs: media.files.map((file) => ({ ...file, status: file.status })),
   };
 }
 
@@ -35,6 +66,9 @@ function shown(request: RecordedRequest, service: string, answers: Answers) {
   return { service, method, path, status, at, body: asked, answer: answers.get(request) };
 }
 
-function newest<T>(list: readonly T[]): T[] {
-  return list.slice(-maxRows).reverse();
+function hasText(row: Row, wanted: string): boolean {
+  const texts = Object.values(row).map((value: unknown) =>
+    typeof value === 'string' ? value : JSON.stringify(value),
+  );
+  return texts.join(' ').toLowerCase().includes(wanted);
 }

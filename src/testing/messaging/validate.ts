@@ -23,9 +23,14 @@ export function invalidField(field: string, message: string, code = 'invalid_val
 
 /** messaging, Errors: 422 with `VALIDATION_ERROR` and the `errors` array. */
 export function invalid(errors: FieldError[]): Refusal {
-  const names = errors.map(({ field }) => `\`${field}\``).join(', ');
-  return new Refusal(422, 'VALIDATION_ERROR', `Validation failed for ${names}.`, {
-    errors,
+  // Each error names its field beside its message.
+  const told = errors.map(({ field, message, ...rest }) => ({
+    field,
+    message: message.replace(`\`${field}\` `, ''),
+    ...rest,
+  }));
+  return new Refusal(422, 'VALIDATION_ERROR', 'Validation failed.', {
+    errors: told,
     suggestion: 'Correct the fields listed in `errors` and send the request again.',
   });
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MediaClient, MessagingClient } from 'postreel';
+import { MediaClient, memoryJournal, MessagingClient, type JournalStore } from 'postreel';
 import {
   createClock,
   createFakeMedia,
@@ -8,38 +8,46 @@ import {
   type FakeMedia,
   type FakeMessaging,
 } from 'postreel/testing';
-import type { Approver } from '../../../src/cli/mcp/approval.js';
-import { Desk, type Answer } from '../../../src/cli/mcp/desk.js';
-import { Folder } from '../../../src/cli/mcp/folder.js';
-import { Plans, type Plan } from '../../../src/cli/mcp/plans.js';
-import { ServiceData } from '../../../src/cli/mcp/service-data.js';
-import type { Progress } from '../../../src/cli/mcp/tools/tool.js';
+import { Folder } from '../../../src/cli/agents/folder.js';
+import { Desk, textOf, type Plan } from '../../../src/cli/agents/plans.js';
+import { ServiceData } from '../../../src/cli/agents/service-data.js';
+import type { PlanTool, Progress, Services } from '../../../src/cli/agents/tool.js';
+import { tools } from '../../../src/cli/agents/tools.js';
 import { emptyFolder } from '../empty-folder.js';
 
 /** A desk on fakes in memory, with all that can be asked of it. */
 export interface DeskScene {
   readonly messaging: FakeMessaging;
   readonly media: FakeMedia;
+  readonly services: Services;
   readonly desk: Desk;
-  /** The server of another client, with the same services. */
-  readonly other: Desk;
+  /** Another server over the same folder, after a restart. */
+  restarted(): Desk;
   readonly folder: string;
+  readonly journal: JournalStore;
   /** Moves the clock of the plans. */
   pass(ms: number): void;
-  call(name: string, args?: object): Promise<Answer>;
+  call(name: string, args?: object): Promise<unknown>;
+  /** Plans a step at one of the servers. */
+  planOn(desk: Desk, name: string, args: object): Promise<object>;
   /** Plans a step and gives the id of the plan. */
   plan(name: string, args: object): Promise<string>;
-  carryOut(id: string, approver: Approver): Promise<Answer>;
+  /** Plans a step and gives what a person reads of it. */
+  read(name: string, args: object): Promise<string>;
+  carryOut(id: string, person: Person): Promise<unknown>;
 }
 
-export const yes: Approver = { ask: () => Promise.resolve('yes') };
-export const no: Approver = { ask: () => Promise.resolve('no') };
-export const later: Approver = { ask: () => Promise.resolve('later') };
+/** Decides about a plan when it is asked, or later. */
+export type Person = (plan: Plan, desk: Desk) => void;
+
+export const yes: Person = ({ id, fingerprint }, desk) => desk.decide(id, fingerprint, 'yes');
+export const no: Person = ({ id, fingerprint }, desk) => desk.decide(id, fingerprint, 'no');
+export const later: Person = () => undefined;
 
 /** A progress that is never cancelled. */
 export const calm = (): Progress => ({
   signal: new AbortController().signal,
-  report: () => undefined,
+  say: () => undefined,
 });
 
 export function openDesk(): DeskScene {
@@ -48,55 +56,91 @@ export function openDesk(): DeskScene {
   const media = createFakeMedia({ clock, rateLimit: false });
   messaging.seed({ contacts: 3, templates: 1, campaigns: 1, segments: 1, workflows: 1 });
   const folder = emptyFolder();
-  let now = 0;
-  const plans = new Plans(() => now);
+  let now = Date.parse('2026-03-01T12:00:00Z');
+  let patienceMs = 60_000;
   const data = new ServiceData();
+  const journal = memoryJournal();
   const services = {
     messaging: new MessagingClient({
       apiKey: messaging.secretKey,
       baseUrl: messaging.baseUrl,
-      fetch: data.watching(messaging.fetch),
+      fetch: watched(data, messaging.fetch),
       rateLimit: false,
+      journal,
     }),
     media: new MediaClient({
       apiKey: media.apiKey,
       baseUrl: media.baseUrl,
-      fetch: data.watching(media.fetch),
+      fetch: watched(data, media.fetch),
       rateLimit: false,
+      journal,
     }),
     folder: new Folder(folder),
     finished: new Map(),
   };
-  const desk = new Desk(services, data, plans);
-  const call = (name: string, args: object = {}) => desk.call(name, args, calm());
+  const restarted = () =>
+    new Desk({
+      services,
+      data,
+      journal,
+      get patienceMs() {
+        return patienceMs;
+      },
+      stopped: new AbortController().signal,
+      now: () => now,
+    });
+  const desk = restarted();
+  const call = (name: string, args: object = {}) => {
+    const tool = tools.find((each) => each.name === name)!;
+    return tool.kind === 'read' ? tool.read(args, services, calm()) : planOn(desk, name, args);
+  };
+  const planOn = (at: Desk, name: string, args: object) => {
+    const tool = tools.find((each) => each.name === name);
+    return at.plan(tool as PlanTool, args, calm().signal); // as: of its name
+  };
+  const plan = async (name: string, args: object) =>
+    ((await call(name, args)) as { plan: string }).plan; // as: what a plan answers
+  const carryOut = (id: string, person: Person) => {
+    patienceMs = person === later ? 1 : 60_000; // so long only for what never ends
+    return desk.carryOut(id, (asked) => (person(asked, desk), () => 'nowhere'), calm());
+  };
   return {
     messaging,
     media,
+    services,
     desk,
-    other: new Desk(services, data, new Plans(() => now)),
+    restarted,
     folder,
+    journal,
     pass: (ms) => {
       now += ms;
     },
     call,
-    plan: async (name, args) => {
-      const { value } = await call(name, args);
-      return (value as { plan: string }).plan; // as: what a plan answers
+    planOn,
+    plan,
+    carryOut,
+    read: async (name, args) => {
+      const person = reader('no');
+      await carryOut(await plan(name, args), person).catch(() => undefined);
+      return textOf(person.seen[0]!);
     },
-    carryOut: (id, approver) => desk.carryOut(id, approver, calm()),
   };
 }
 
+/** A `fetch` of a fake whose answers are watched, and whose clients go by the fake's clock as before. */
+function watched(data: ServiceData, fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  const clock = Symbol.for('postreel.clock');
+  return Object.assign(data.watching(fetch), { [clock]: Reflect.get(fetch, clock) as unknown });
+}
+
 /** Answers every plan and keeps what the person saw. */
-export function reader(says: 'yes' | 'no' = 'yes'): Approver & { readonly seen: Plan[] } {
+export function reader(says: 'yes' | 'no' = 'yes'): Person & { readonly seen: Plan[] } {
   const seen: Plan[] = [];
-  return {
-    seen,
-    ask: (plan) => {
-      seen.push(plan);
-      return Promise.resolve(says);
-    },
+  const person: Person = (plan, desk) => {
+    seen.push(plan);
+    desk.decide(plan.id, plan.fingerprint, says);
   };
+  return Object.assign(person, { seen });
 }
 
 /** Writes a file into the folder of a desk. */

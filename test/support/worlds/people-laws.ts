@@ -1,6 +1,6 @@
 import { memoryJournal } from 'postreel';
 import { expect } from 'vitest';
-import { pullTypes } from '../../../src/cli/pull/pull.js';
+import { pullTypes } from '../../../src/cli/commands/pull-types.js';
 import type { Law, MessagingScene } from './law.js';
 
 const message = { from: 'shop@example.com', subject: 'Hi', body: '<p>Hi</p>' };

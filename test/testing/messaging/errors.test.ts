@@ -1,3 +1,4 @@
+import { MessagingClient } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { createFakeMessaging } from 'postreel/testing';
 import { call, ok, someText } from '../../support/testing/messaging-call.js';
@@ -14,7 +15,7 @@ describe('messaging, Errors', () => {
         message: someText,
         statusCode: 422,
         requestId: someText,
-        errors: [{ field: 'email', message: '`email` is required.', code: 'required' }],
+        errors: [{ field: 'email', message: 'is required.', code: 'required' }],
         suggestion: someText,
       },
       timestamp: fake.clock.date(),
@@ -98,4 +99,11 @@ describe('createFakeMessaging', () => {
     expect([fake.project.contacts.size, fake.requests, fake.outbox]).toEqual([0, [], []]);
     expect([fake.secretKey, fake.settings.errorShape]).toEqual([secretKey, 'envelope']);
   });
+});
+
+it('a refusal names its field once in the error of a client', async () => {
+  const fake = createFakeMessaging();
+  const messaging = new MessagingClient({ ...fake.options, validation: { requests: 'off' } });
+  const error = await messaging.contacts.create({ email: 'no address' }).then(() => '', String);
+  expect(error.match(/`email`/g)).toHaveLength(1);
 });

@@ -1,0 +1,217 @@
+import type { Campaign, CampaignCreate, TemplateCreate, TemplateUpdate } from 'postreel/messaging';
+import { messaging as schemas } from 'postreel/schemas';
+import * as z from 'zod/mini';
+import { bodyFact, variableFacts, workflowFacts } from './facts.js';
+import { addresses, inline, Refusal } from './text.js';
+import { planTool, type Fact, type Services, type Tool } from './tool.js';
+
+const text = z.string().check(z.minLength(1));
+
+/** Steps with campaigns, templates and workflows. */
+export const campaignPlans: readonly Tool[] = [
+  planTool<CampaignCreate>({
+    name: 'plan_campaign',
+    about: 'Plans to create a campaign as a draft, which mails no one yet.',
+    schema: schemas.campaigns.create.body,
+    describe: async (request, services, signal) => ({
+      action: 'Create 1 draft of a campaign',
+      facts: [
+        ...(await campaignFacts(request, services, signal)),
+        { label: 'cost', text: '1 call' },
+      ],
+    }),
+    run: (request, { messaging }, { once }) => messaging.campaigns.create(request, { once }),
+  }),
+  planTool({
+    name: 'plan_campaign_step',
+    about:
+      'Plans a step with a campaign: `send` now, `schedule` (with `at`, ISO 8601), `test` (with `email`) or `cancel`.',
+    schema: z.looseObject({
+      id: text,
+      step: z.enum(['send', 'schedule', 'test', 'cancel']),
+      at: z.optional(text),
+      email: z.optional(text),
+    }),
+    fields: {
+      step: 'What to do with it.',
+      at: 'When to send it, in ISO 8601, with the step "schedule".',
+      email: 'Who gets the test, with the step "test".',
+    },
+    describe: async ({ id, step, at, email }, services, signal) => {
+      assertStep(step, at, email);
+      assertFuture(at);
+      const campaign = await services.messaging.campaigns.get(id, { signal });
+      const actions = {
+        send: 'Send the campaign to its whole audience now',
+        schedule: `Schedule the campaign for ${inline(at)}`,
+        test: `Send a test of the campaign to ${inline(email)}`,
+        cancel: 'Cancel the campaign',
+      };
+      return {
+        action: actions[step],
+        facts: [
+          { label: 'campaign', text: inline({ id, status: campaign.status }) },
+          ...(await campaignFacts(campaign, services, signal)),
+          // Counts of a campaign that is being sent never stand still.
+          ...(step === 'cancel'
+            ? []
+            : [{ label: 'other fields', text: inline(othersOf(campaign)) }]),
+          { label: 'cost', text: '1 call' },
+          ...(step === 'schedule'
+            ? [{ label: 'also', text: 'mails whoever is in the audience at that time' }]
+            : []),
+          ...(step === 'send' || step === 'test'
+            ? [{ label: 'cannot be undone', text: 'emails that were sent' }]
+            : []),
+        ],
+      };
+    },
+    run: ({ id, step, at = '', email = '' }, { messaging }, { once }) => {
+      const { campaigns } = messaging;
+      const steps = {
+        send: () => campaigns.sendNow(id, { once }),
+        schedule: () => campaigns.schedule(id, at, { once }),
+        test: () => campaigns.sendTest(id, { email }, { once }),
+        cancel: () => campaigns.cancel(id),
+      };
+      return steps[step]();
+    },
+  }),
+  planTool({
+    name: 'plan_template',
+    about: 'Plans to create an email template, or to change the one with that `id`.',
+    schema: z.looseObject({
+      id: z.optional(text),
+      name: z.optional(text),
+      subject: z.optional(text),
+      body: z.optional(text),
+      type: z.optional(z.enum(['TRANSACTIONAL', 'MARKETING'])),
+      from: z.optional(text),
+    }),
+    fields: { id: 'The template to change; left out, a new one is created.' },
+    describe: async ({ id, body, ...others }, { messaging }, signal) => {
+      const used = id === undefined ? undefined : await messaging.templates.usage(id, { signal });
+      return {
+        action: id === undefined ? 'Create 1 template' : `Change the template ${inline(id)}`,
+        facts: [
+          ...Object.entries(others).map(([label, value]) => ({ label, text: inline(value) })),
+          ...(body === undefined ? [] : [bodyFact('body', body)]),
+          ...(used === undefined ? [] : [{ label: 'used by', text: inline(used) }]),
+          { label: 'cost', text: '1 call' },
+        ],
+      };
+    },
+    run: ({ id, ...template }, { messaging }, { once }) =>
+      id === undefined
+        ? messaging.templates.create(template as TemplateCreate, { once }) // as: checked by the call
+        : messaging.templates.update(id, template as TemplateUpdate), // as: likewise
+  }),
+  planTool({
+    name: 'plan_workflow_switch',
+    about: 'Plans to switch a workflow on, so that its event mails people, or off.',
+    schema: z.looseObject({ id: text, enabled: z.boolean() }),
+    fields: { enabled: 'On or off.' },
+    describe: async ({ id, enabled }, services, signal) => {
+      const workflow = await services.messaging.workflows.get(id, { signal });
+      return {
+        action: `Switch the workflow ${inline(workflow.name)} ${enabled ? 'on' : 'off'}`,
+        facts: [
+          ...(await workflowFacts(workflow, services, signal, 'workflow')),
+          { label: 'cost', text: '1 call' },
+        ],
+      };
+    },
+    run: ({ id, enabled }, { messaging }) => messaging.workflows.update(id, { enabled }),
+  }),
+];
+
+function assertStep(step: string, at: string | undefined, email: string | undefined): void {
+  if ((step === 'schedule') !== (at !== undefined) || (step === 'test') !== (email !== undefined)) {
+    throw new Refusal(
+      '`schedule` needs `at`, `test` needs `email`, and the other steps need neither.',
+    );
+  }
+}
+
+// Asked again at the step: a time that has passed by then would mean "now".
+function assertFuture(at: string | undefined): void {
+  if (at !== undefined && !(Date.parse(at) > Date.now())) {
+    throw new Refusal('`at` must be a time to come, in ISO 8601 such as 2030-01-31T09:00:00Z.');
+  }
+}
+
+/** A campaign, or what one will be made of. */
+type Shown = Partial<
+  Pick<Campaign, 'name' | 'description' | 'from' | 'fromName' | 'replyTo' | 'subject' | 'body'>
+> &
+  Audience;
+
+const shownFields = ['name', 'description', 'from', 'fromName', 'replyTo', 'subject', 'body'];
+
+/** What a person does not read elsewhere in the plan. */
+function othersOf(campaign: Campaign): object {
+  const others = Object.entries(campaign).filter(([field]) => !shownFields.includes(field));
+  return Object.fromEntries(others);
+}
+
+interface Audience {
+  readonly audienceType?: unknown;
+  readonly type?: unknown;
+  readonly segmentId?: unknown;
+  readonly audienceFilter?: unknown;
+}
+
+async function campaignFacts(
+  { name, description, from, fromName, replyTo, subject, body, ...audience }: Shown,
+  services: Services,
+  signal: AbortSignal,
+): Promise<Fact[]> {
+  return [
+    { label: 'name', text: inline(name) },
+    ...(description ? [{ label: 'description', text: inline(description) }] : []),
+    { label: 'from', text: addresses({ from, fromName, replyTo }) },
+    { label: 'subject', text: inline(subject) },
+    bodyFact('body', body ?? ''),
+    ...variableFacts(services.messaging, { texts: [subject, body] }),
+    ...(await audienceFacts(audience, services, signal)),
+  ];
+}
+
+async function audienceFacts(
+  { audienceType, type, segmentId, audienceFilter }: Audience,
+  { messaging }: Services,
+  signal: AbortSignal,
+): Promise<Fact[]> {
+  // A campaign that was just created has its audience under `type`.
+  const audience = audienceType ?? type;
+  const fact = { label: 'audience', text: inline({ audience, segmentId, audienceFilter }) };
+  if (audience === 'ALL') {
+    const { total } = await messaging.contacts.list({ limit: 1 }, { signal });
+    return [fact, peopleFact('contacts now', total)];
+  }
+  if (audience === 'SEGMENT' && typeof segmentId === 'string') {
+    const { name, type: kind, condition } = await messaging.segments.get(segmentId, { signal });
+    // Not the cached count: for a dynamic segment it is as old as its last refresh.
+    const { total } = await messaging.segments.members.list(segmentId, {}, { signal });
+    const shown = { label: 'segment', text: inline({ name, type: kind, condition }) };
+    return [fact, shown, peopleFact('members now', total)];
+  }
+  return [
+    fact,
+    {
+      label: 'contacts now',
+      text: 'the service does not say how many match, and it may be more by then',
+    },
+  ];
+}
+
+// People come and go while a person reads: a twentieth more is no other audience.
+const headroom = 1.05;
+
+function peopleFact(label: string, count: unknown): Fact {
+  if (typeof count !== 'number') {
+    return { label, text: 'the service does not say how many' };
+  }
+  const max = Math.floor(count * headroom);
+  return { label, text: `${count}; refused above ${max}`, people: { now: count, max } };
+}

@@ -1,0 +1,118 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { memoryJournal } from 'postreel';
+import { fileJournal } from 'postreel/node';
+import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
+import { command, option, wholeNumber } from '../command.js';
+import { Context } from '../context.js';
+import { withoutKeys } from '../environment.js';
+import { CommandEnd } from '../exit-codes.js';
+import { createPage } from '../fake/page-server.js';
+import type * as Agents from './server.js';
+
+interface Input {
+  readonly fake?: boolean;
+  readonly folder: string;
+  readonly readOnly?: boolean;
+  readonly tools?: string;
+  readonly port?: number;
+}
+
+const journalName = 'postreel-agent.jsonl';
+
+/** `postreel mcp` */
+export const agents = command<Input>({
+  name: 'mcp',
+  about: 'let an agent use both services by the Model Context Protocol',
+  more: 'It talks over stdin and stdout. Whatever mails, spends, deletes, or changes who is mailed is planned first, and done after a person has said yes: in their client, or on a page of this machine that opens in their browser (BROWSER=none keeps it from opening). Needs @modelcontextprotocol/sdk.',
+  options: [
+    option('--fake', 'a rehearsal: use local fakes of both services, with a web page to look at'),
+    option(
+      '--folder <path>',
+      `the one folder whose files tools may use; what was done is written there, to ${journalName}`,
+    ).default('.'),
+    option('--read-only', 'offer only the tools that change nothing'),
+    option('--tools <names>', 'offer only these tools, separated by commas'),
+    option(
+      '--port <number>',
+      'port of the page where you say yes (default: any free one)',
+      wholeNumber(1, 65_535),
+    ),
+  ],
+  examples: [
+    'mcp',
+    'mcp --fake',
+    'mcp --read-only',
+    'mcp --tools find_contacts,plan_email',
+    'mcp --folder ./shared --port 4020',
+  ],
+  run: serveAgent,
+});
+
+async function serveAgent(input: Input, context: Context): Promise<void> {
+  const { folder, readOnly, tools, port } = input;
+  const { serve } = await loadServer();
+  const server = input.fake === true ? await rehearsal(context) : undefined;
+  const own = server === undefined ? context : contextOf(server, context);
+  try {
+    await serve({
+      context: own,
+      folder,
+      port,
+      choice: { isReadOnly: readOnly, only: tools?.split(',').map((name) => name.trim()) },
+      // A fake forgets what it did, and so does its journal.
+      journal: server ? memoryJournal() : fileJournal(join(folder, journalName)),
+      guides: join(dirname(manifestPath()), 'docs'),
+      redact: (text) => withoutKeys(text, own.environment),
+      ...(server && { fake: server }),
+    });
+  } finally {
+    await server?.close();
+  }
+}
+
+/** Loads the server with its SDK, a peer that only this command needs. */
+async function loadServer(): Promise<typeof Agents> {
+  const sdk = await import('@modelcontextprotocol/sdk/server/mcp.js').catch(ifAbsent);
+  // It came with 1.13, and so did asking a person.
+  if (sdk === undefined || !('registerResource' in sdk.McpServer.prototype)) {
+    throw new CommandEnd(
+      'configuration',
+      'This command needs @modelcontextprotocol/sdk 1.13 or later: npx -p postreel -p @modelcontextprotocol/sdk postreel mcp',
+    );
+  }
+  return import('./server.js');
+}
+
+/** Nothing, where the package is not there, or is so old that it has no such path. */
+function ifAbsent(error: NodeJS.ErrnoException): undefined {
+  if (!['ERR_MODULE_NOT_FOUND', 'ERR_PACKAGE_PATH_NOT_EXPORTED'].includes(error.code ?? '')) {
+    throw error;
+  }
+}
+
+async function rehearsal({ output }: Context): Promise<FakeServer> {
+  const clock = createClock({ mode: 'real', speed: 60 });
+  const started: { server?: FakeServer } = {};
+  const page = createPage(() => started.server);
+  const server = await startFakeServer({ messaging: { clock }, media: { clock }, ...page });
+  started.server = server;
+  server.messaging.seed({ contacts: 20, emails: 20, events: 20, campaigns: 2 });
+  output.note(`A rehearsal with local fakes. Web page: ${server.url}/`);
+  return server;
+}
+
+function contextOf({ messaging, media }: FakeServer, context: Context): Context {
+  const environment = {
+    MESSAGING_BASE_URL: messaging.baseUrl,
+    MESSAGING_API_KEY: messaging.secretKey,
+    MEDIA_BASE_URL: media.baseUrl,
+    MEDIA_API_KEY: media.apiKey,
+  };
+  const { streams, signal, output } = context;
+  return new Context({ environment, streams, signal, output });
+}
+
+function manifestPath(): string {
+  return createRequire(import.meta.url).resolve('postreel/package.json');
+}

@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import type { ReportedRow } from 'postreel';
+import * as z from 'zod/mini';
+import { columnsOption } from '../../messaging/contacts/import-columns.js';
+import { survey } from '../../messaging/contacts/import.js';
+import { CsvDecoder } from '../../messaging/csv.js';
+import { count } from '../table.js';
+import { addresses, inline, messageOf, quoted, Refusal } from './text.js';
+import { assertAtMost, planTool, type Services, type Tool } from './tool.js';
+import { startedFacts, subscriptionEvents } from './facts.js';
+
+const maxContacts = 50;
+const maxBytes = 5 * 1024 * 1024;
+const text = z.string().check(z.minLength(1));
+const emails = z.optional(z.array(text).check(z.maxLength(maxContacts)));
+
+/** Steps that change who is mailed, and what is known of them. */
+export const contactPlans: readonly Tool[] = [
+  planTool({
+    name: 'plan_contact',
+    about:
+      'Plans to create a contact, or to change `subscribed` and custom fields (`data`) of one. A new contact needs `subscribed`.',
+    schema: z.looseObject({
+      email: text,
+      subscribed: z.optional(z.boolean()),
+      data: z.optional(z.record(z.string(), z.unknown())),
+    }),
+    describe: async ({ email, ...change }, services, signal) => {
+      const { messaging } = services;
+      const now = await messaging.contacts.findByEmail(email, { signal });
+      if (now === undefined && change.subscribed === undefined) {
+        throw new Refusal(
+          'Say whether the new contact is subscribed: the service subscribes it otherwise.',
+        );
+      }
+      return {
+        action: now === undefined ? 'Create 1 contact' : 'Change 1 contact',
+        facts: [
+          { label: 'email', text: addresses(email) },
+          ...(now === undefined
+            ? []
+            : [{ label: 'now', text: inline({ subscribed: now.subscribed, data: now.data }) }]),
+          { label: 'change', text: inline(change) },
+          ...(change.subscribed === undefined
+            ? []
+            : await startedFacts(subscriptionEvents, services, signal)),
+          { label: 'cost', text: '2 calls' },
+        ],
+      };
+    },
+    run: async ({ email, ...change }, { messaging }, { signal }) => {
+      const now = await messaging.contacts.findByEmail(email, { signal });
+      return now === undefined
+        ? messaging.contacts.create({ email, ...change })
+        : messaging.contacts.update(now.id, change);
+    },
+  }),
+  planTool({
+    name: 'plan_address_check',
+    about:
+      'Plans to check whether an address is valid, disposable or mistyped. Sends no email, but asks the domain.',
+    schema: z.looseObject({ email: text }),
+    describe: ({ email }) =>
+      Promise.resolve({
+        action: 'Check 1 email address',
+        facts: [
+          { label: 'email', text: addresses(email) },
+          { label: 'also', text: 'whoever owns its domain may see the address' },
+          { label: 'cost', text: '1 call' },
+        ],
+      }),
+    run: (body, { messaging }) => messaging.verify(body),
+  }),
+  planTool({
+    name: 'plan_contact_deletion',
+    about: 'Plans to delete up to 50 contacts, by id.',
+    schema: z.looseObject({ ids: z.array(text).check(z.minLength(1)) }),
+    fields: { ids: 'The ids of the contacts.' },
+    describe: async ({ ids }, services, signal) => {
+      assertAtMost(ids.length, maxContacts, 'contacts');
+      const contacts = await Promise.all(
+        ids.map((id) => services.messaging.contacts.get(id, { signal })),
+      );
+      return {
+        action: `Delete ${count(new Set(ids).size, 'contact')}`,
+        facts: [
+          { label: 'who', text: contacts.map(({ id, email }) => inline({ id, email })).join(', ') },
+          { label: 'cost', text: count(ids.length, 'call') },
+          { label: 'cannot be undone', text: 'the contacts and their custom fields are gone' },
+        ],
+      };
+    },
+    run: async ({ ids }, { messaging }, { signal }) => {
+      const deleted: string[] = [];
+      const failed: { id: string; error: string }[] = [];
+      for (const id of new Set(ids)) {
+        signal.throwIfAborted();
+        await messaging.contacts.delete(id).then(
+          () => deleted.push(id),
+          (error: unknown) => failed.push({ id, error: messageOf(error) }),
+        );
+      }
+      return { deleted, failed };
+    },
+  }),
+  planTool({
+    name: 'plan_import',
+    about:
+      'Plans to import a CSV file of the folder of this server, of at most 5 MB, with a column of email addresses.',
+    schema: z.looseObject({
+      file: text,
+      columns: z.optional(z.record(z.string(), z.nullable(z.string()))),
+    }),
+    fields: {
+      file: 'The name of the file, such as people.csv.',
+      columns: {
+        type: 'object',
+        description: 'Fields by the names of columns, such as {"E-Mail": "email"}; null drops one.',
+      },
+    },
+    describe: async ({ file, columns }, services, signal) => {
+      const { content, rows, found, first } = await csvOf(file, columns, services);
+      return {
+        action: `Import the contacts of ${inline(file)}`,
+        content,
+        facts: [
+          { label: 'columns', text: found.map(inline).join(', ') },
+          ...(columns ? [{ label: 'become', text: inline(columns) }] : []),
+          { label: 'rows', text: String(rows) },
+          { label: 'the first', text: quoted(first) },
+          { label: 'sha256', text: createHash('sha256').update(content).digest('hex') },
+          {
+            label: 'also',
+            text: 'updates contacts that are there already, and may subscribe people who had unsubscribed',
+          },
+          ...(await startedFacts(subscriptionEvents, services, signal)),
+          { label: 'cost', text: '1 call, and one for each look at its progress' },
+          { label: 'cannot be undone', text: 'values that it overwrites' },
+        ],
+      };
+    },
+    run: async ({ columns }, { messaging }, { content, signal }) => {
+      const bytes = content as Uint8Array; // as: what the person was told the sum of
+      const report = await messaging.contacts.importAll([bytes], {
+        columns: columns ?? {},
+        signal,
+      });
+      return {
+        done: report.done,
+        failed: reasonsOf(report.failed),
+        unknown: reasonsOf(report.unknown),
+      };
+    },
+  }),
+  planTool({
+    name: 'plan_segment_members',
+    about: 'Plans to add contacts to a static segment or to remove them, up to 50 emails in all.',
+    schema: z.looseObject({ id: text, add: emails, remove: emails }),
+    fields: { add: 'The emails to add.', remove: 'The emails to remove.' },
+    describe: async ({ id, add = [], remove = [] }, services, signal) => {
+      if (add.length + remove.length === 0) {
+        throw new Refusal('Give emails to `add` or to `remove`.');
+      }
+      assertAtMost(add.length + remove.length, maxContacts, 'contacts');
+      const { name } = await services.messaging.segments.get(id, { signal });
+      return {
+        action: `Change the members of the segment ${inline(name)}`,
+        facts: [
+          { label: 'add', text: addresses(...add) || 'none' },
+          { label: 'remove', text: addresses(...remove) || 'none' },
+          ...(await startedFacts([id], services, signal)),
+          {
+            label: 'cost',
+            text: count([add, remove].filter(({ length }) => length > 0).length, 'call'),
+          },
+        ],
+      };
+    },
+    run: async ({ id, add = [], remove = [] }, { messaging }) => {
+      const { members } = messaging.segments;
+      const added = add.length > 0 && (await members.add(id, { emails: add }));
+      const removed = remove.length > 0 && (await members.remove(id, { emails: remove }));
+      return { added, removed };
+    },
+  }),
+];
+
+async function csvOf(
+  file: string,
+  columns: Readonly<Record<string, string | null>> | undefined,
+  { folder }: Services,
+) {
+  const path = await folder.existing(file);
+  // Any other file is no business of an agent, and what it plans is shown to it.
+  if (!/\.csv$/i.test(file) || !/\.csv$/i.test(path)) {
+    throw new Refusal('Only files whose names end in .csv are imported.');
+  }
+  const { size } = await stat(path);
+  if (size > maxBytes) {
+    throw new Refusal('The service takes files of 5 MB at most.');
+  }
+  const content = await readFile(path);
+  const { rows, columns: found } = await survey([content], {
+    named: columnsOption(columns),
+    data: {},
+    warn: () => undefined,
+  });
+  const decoder = new CsvDecoder();
+  const lines = (decoder.decode(content) + decoder.end()).split('\n', 4);
+  return { content, rows, found, first: lines.slice(1).join('\n') };
+}
+
+const maxReasons = 20;
+
+function reasonsOf(rows: readonly ReportedRow<unknown>[]): string[] {
+  const shown = rows.slice(0, maxReasons);
+  const more = rows.length > maxReasons ? [`… (${rows.length} in all)`] : [];
+  return [...shown.map(({ index, error }) => `row ${index + 1}: ${messageOf(error)}`), ...more];
+}

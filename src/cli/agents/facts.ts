@@ -1,0 +1,140 @@
+import type { MessagingClient, Workflow } from 'postreel/messaging';
+import { inline, quoted, Refusal } from './text.js';
+import type { Fact, Services } from './tool.js';
+
+/** What a person reads of the emails and workflows that a step starts. */
+
+const maxWorkflows = 50;
+
+/** The subject, sender and body of a template, as they stand at the service now. */
+export async function templateFacts(
+  id: string,
+  { templates }: MessagingClient,
+  signal: AbortSignal,
+  label: string,
+): Promise<Fact[]> {
+  const { body, ...others } = await templates.get(id, { signal });
+  return [{ label, text: inline(others) }, bodyFact(`${label} body`, body)];
+}
+
+/** The whole text: nothing is sent that a person could not read before. */
+export function bodyFact(label: string, body: unknown): Fact {
+  return { label, text: quoted(typeof body === 'string' ? body : inline(body)) };
+}
+
+/** A text with variables, and the values that are given for them. */
+export interface Text {
+  readonly texts: readonly unknown[];
+  readonly data?: unknown;
+}
+
+/** What the service fills in for each contact, and a plan cannot show. */
+export function variableFacts({ templates }: MessagingClient, { texts, data }: Text): Fact[] {
+  const given = typeof data === 'object' && data !== null ? data : {};
+  const found = texts.flatMap((text) =>
+    typeof text === 'string' ? templates.variables(text) : [],
+  );
+  const open = [
+    ...found
+      .flatMap(({ variables }) => variables.map(({ path }) => path))
+      .filter((path) => !Object.hasOwn(given, path.split('.')[0] ?? '')),
+    ...found.flatMap(({ notUnderstood }) => notUnderstood),
+  ].map(inline);
+  const names = [...new Set(open)].join(', ');
+  const text = `${names}, from the fields of each contact, which strangers may have written`;
+  return names === '' ? [] : [{ label: 'filled in', text }];
+}
+
+/** The same where the contacts are known: with their fields. */
+export async function filledFacts(
+  messaging: MessagingClient,
+  emails: readonly string[],
+  text: Text,
+  signal: AbortSignal,
+): Promise<Fact[]> {
+  const facts = variableFacts(messaging, text);
+  if (facts.length === 0) {
+    return [];
+  }
+  const fields = await Promise.all(
+    emails.map(async (email) => {
+      const contact = await messaging.contacts.findByEmail(email, { signal });
+      return inline({ email, fields: contact?.data ?? 'none yet' });
+    }),
+  );
+  return [...facts, { label: 'fields', text: fields.join('\n') }];
+}
+
+/** What happens when a contact's `subscribed` changes. */
+export const subscriptionEvents = ['contact.subscribed', 'contact.unsubscribed'];
+
+/**
+ * What workflows may mail once one of these events happens: those that are on and name it, whole, and the
+ * names of the others that are on.
+ */
+export async function startedFacts(
+  events: readonly string[],
+  services: Services,
+  signal: AbortSignal,
+): Promise<Fact[]> {
+  const { workflows } = services.messaging;
+  const listed = await workflows.list({}, { signal }).toArray({ max: 1000 });
+  const on = listed.filter(({ enabled }) => enabled !== false);
+  if (on.length > maxWorkflows) {
+    throw new Refusal(
+      `More than ${maxWorkflows} workflows are on: a plan cannot show what this starts. Do it by a program.`,
+    );
+  }
+  const whole = await Promise.all(on.map(({ id }) => workflows.get(id, { signal })));
+  // The document does not show where a workflow keeps the name of its event.
+  const [started, others] = [true, false].map((wanted) =>
+    whole
+      .filter((workflow) => events.some((event) => names(workflow, event)) === wanted)
+      .sort((one, other) => (one.id < other.id ? -1 : 1)),
+  );
+  const facts = await Promise.all(
+    (started ?? []).map((workflow, index) =>
+      workflowFacts(workflow, services, signal, `workflow ${index + 1}`),
+    ),
+  );
+  return [
+    { label: 'starts', text: listOf(started) },
+    ...facts.flat(),
+    { label: 'other workflows that are on', text: listOf(others) },
+  ];
+}
+
+/** A workflow with all that it mails. */
+export async function workflowFacts(
+  { steps, transitions, ...workflow }: Workflow,
+  { messaging }: Services,
+  signal: AbortSignal,
+  label: string,
+): Promise<Fact[]> {
+  const lines = (parts: unknown) => (Array.isArray(parts) ? parts.map(inline).join('\n') : '');
+  const all = await messaging.templates.list({}, { signal }).toArray({ max: 1000 });
+  const used = all.filter(({ id }) => JSON.stringify(steps ?? []).includes(JSON.stringify(id)));
+  const templates = await Promise.all(
+    used.map(({ id }, index) =>
+      templateFacts(id, messaging, signal, `${label} template ${index + 1}`),
+    ),
+  );
+  return [
+    { label, text: inline(workflow) },
+    { label: `${label} steps`, text: lines(steps) || 'none' },
+    { label: `${label} transitions`, text: lines(transitions) || 'none' },
+    ...templates.flat(),
+    ...variableFacts(messaging, {
+      texts: [JSON.stringify(steps ?? []), ...used.flatMap(({ subject, body }) => [subject, body])],
+    }).map((fact) => ({ ...fact, label: `${label} ${fact.label}` })),
+  ];
+}
+
+// The service may take names alike that differ in case.
+function names(workflow: Workflow, event: string): boolean {
+  return JSON.stringify(workflow).toLowerCase().includes(event.trim().toLowerCase());
+}
+
+function listOf(workflows: readonly Workflow[] = []): string {
+  return workflows.map(({ id, name }) => inline({ id, name })).join(', ') || 'none';
+}

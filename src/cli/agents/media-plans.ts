@@ -1,0 +1,81 @@
+import type { AudioRequest, VideoRequest } from 'postreel/media';
+import { media as schemas } from 'postreel/schemas';
+import { count } from '../table.js';
+import { inline, messageOf } from './text.js';
+import { bodyFact } from './facts.js';
+import { assertAtMost, planTool, type Tool } from './tool.js';
+
+// The service makes that many at a time.
+const maxPending = 20;
+const callCost = '1 of the 10 calls in ten minutes';
+
+/** Steps that are paid for. */
+export const mediaPlans: readonly Tool[] = [
+  planTool<VideoRequest>({
+    name: 'plan_videos',
+    about:
+      'Plans up to 20 videos in one call. Each is paid for. `duration` is in minutes, 1 to 15.',
+    schema: schemas.generate.video.body,
+    describe: ({ payload, ...folder }) => {
+      assertAtMost(payload.length, maxPending, 'videos');
+      const minutes = payload.map(({ duration }) => duration);
+      const known = minutes
+        .filter((each) => each !== undefined)
+        .reduce((sum, each) => sum + each, 0);
+      const open = minutes.filter((each) => each === undefined).length;
+      return Promise.resolve({
+        action: `Make ${count(payload.length, 'video')}`,
+        facts: [
+          ...payload.map((job, index) => ({ label: `video ${index + 1}`, text: inline(job) })),
+          { label: 'folder', text: inline(folder) },
+          {
+            label: 'cost',
+            text: `${count(payload.length, 'video')}: ${count(known, 'minute')}${open > 0 ? `, and ${open} of a length that the service chooses` : ''}; ${callCost}`,
+          },
+          { label: 'cannot be undone', text: 'a video that was ordered is paid for' },
+        ],
+      });
+    },
+    run: async ({ payload, ...folder }, { media }, { once }) => {
+      // A key for each, so that none is made twice; they travel in one call all the same.
+      const ends = await Promise.allSettled(
+        payload.map((job, index) =>
+          media.generate.video({ payload: [job], ...folder }, { once: `${once}/${index}` }),
+        ),
+      );
+      const jobs = ends.map((end) => (end.status === 'fulfilled' ? end.value : []));
+      const errors = ends.flatMap((end, index) =>
+        end.status === 'rejected' ? [{ video: index + 1, reason: end.reason as unknown }] : [],
+      );
+      if (errors.length === payload.length) {
+        throw errors[0]?.reason;
+      }
+      return {
+        fileIds: jobs.flat().map(({ fileId }) => fileId),
+        ...(errors.length > 0 && {
+          failed: errors.map(({ video, reason }) => ({ video, error: messageOf(reason) })),
+        }),
+      };
+    },
+  }),
+  planTool<AudioRequest>({
+    name: 'plan_audio',
+    about: 'Plans to turn a text of up to 10 000 characters into speech, which is paid for.',
+    schema: schemas.generate.audio.body,
+    fields: { webhook: null, content: 'The text.' },
+    describe: ({ content, ...others }) =>
+      Promise.resolve({
+        action: 'Make 1 spoken text',
+        facts: [
+          bodyFact('text', content),
+          { label: 'settings', text: inline(others) },
+          { label: 'cost', text: `1 audio; ${callCost}` },
+          { label: 'cannot be undone', text: 'an audio that was ordered is paid for' },
+        ],
+      }),
+    run: async (request, { media }, { once }) => {
+      const { fileId } = await media.generate.audio(request, { once });
+      return { fileIds: [fileId] };
+    },
+  }),
+];

@@ -1,0 +1,400 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { isPostreelError, type JournalStore } from 'postreel';
+import { canonical } from '../../core/once.js';
+import { reasonOf } from '../../core/errors.js';
+import type { ServiceData } from './service-data.js';
+import { Steps, type Step } from './steps.js';
+import { inline, isReadable, messageOf, Refusal } from './text.js';
+import type { Description, Fact, PlanTool, Progress, Services } from './tool.js';
+
+/** A step that was planned. A person's yes carries it out, once, whoever waits for it. */
+export interface Plan {
+  /** Begins with the fingerprint of its content. */
+  readonly id: string;
+  readonly action: string;
+  readonly facts: readonly Fact[];
+  /** Of the tool, the input and the description: a yes is to this and to nothing else. */
+  readonly fingerprint: string;
+  readonly expiresAt: number;
+  /** Is a person being asked? */
+  readonly isAsked: boolean;
+  readonly state: 'waiting' | 'running' | 'ended';
+  /** How it ended, for its person. */
+  readonly told: string;
+  /** Resolves to how it ended, a no included. */
+  readonly ended: Promise<Ended>;
+}
+
+/** How a plan ended. */
+export type Ended = { readonly value: unknown } | { readonly error: unknown };
+
+interface Entry extends Plan {
+  isAsked: boolean;
+  state: Plan['state'];
+  told: string;
+  readonly tool: PlanTool;
+  /** What will be handed to the service: frozen. */
+  readonly input: unknown;
+  readonly end: (how: Ended) => void;
+  /** How many calls of the agent wait for its end. */
+  waiting: number;
+}
+
+/** Asks a person about a plan, who answers by {@link Desk.decide}; says where, for the agent. */
+export type Ask = (plan: Plan) => () => string;
+
+/** What a desk works with. */
+export interface DeskParts {
+  readonly services: Services;
+  readonly data: ServiceData;
+  /** Where steps are written down, and the keys of their calls. */
+  readonly journal: JournalStore;
+  /** How long a call waits for a person or for a step. */
+  readonly patienceMs: number;
+  /** Ends waits, when the server stops. */
+  readonly stopped: AbortSignal;
+  /** Called when a plan has ended that no call waited for any more. */
+  readonly onNews?: (text: string) => void;
+  readonly now?: () => number;
+}
+
+/** How long a plan stands. */
+export const planLifetimeMs = 60 * 60_000;
+const maxPlans = 100;
+
+/** The plans of one server: made by the agent, decided by a person, carried out once. */
+export class Desk {
+  readonly #plans = new Map<string, Entry>();
+  readonly #parts: DeskParts;
+  readonly #steps: Steps;
+  readonly #now: () => number;
+  #news: string[] = [];
+  /** The last step that was carried out, or is under way. */
+  #latest: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+    this.#now = parts.now ?? Date.now;
+    this.#steps = new Steps(parts.journal);
+  }
+
+  /** Plans a step, which does nothing; resolves to what the agent reads of it. */
+  async plan(tool: PlanTool, args: unknown, signal: AbortSignal): Promise<object> {
+    const input = frozen(tool.parse(args));
+    const description = await tool.describe(input, this.#parts.services, signal);
+    const { action } = description;
+    const print = sha256(canonical([tool.name, input])).slice(0, 16);
+    const facts = [
+      ...description.facts,
+      ...earlierFacts(await this.#steps.withPrint(print)),
+      ...this.#originFacts(input),
+    ];
+    if (!isReadable([action, ...facts.map(({ text }) => text)])) {
+      throw new Refusal('This is too long to be read before saying yes. Do it by a program.');
+    }
+    this.#forgetOld();
+    if ([...this.#plans.values()].filter(({ state }) => state === 'waiting').length >= maxPlans) {
+      throw new Refusal(
+        `${maxPlans} plans wait for a person already. Carry some of them out first.`,
+      );
+    }
+    const plan = entryOf({
+      id: `${print}-${randomBytes(9).toString('base64url')}`,
+      tool,
+      input,
+      action,
+      facts,
+      fingerprint: fingerprintOf(tool, input, { action, facts }),
+      expiresAt: this.#now() + planLifetimeMs,
+    });
+    this.#plans.set(plan.id, plan);
+    return {
+      plan: plan.id,
+      action,
+      facts: facts.map(({ label, text }) => `${label}: ${text}`),
+      fingerprint: plan.fingerprint,
+      expiresAt: new Date(plan.expiresAt).toISOString(),
+      next: 'Call carry_out with this plan: a person is asked first.',
+    };
+  }
+
+  /**
+   * Asks a person about a plan and resolves to what carrying it out gave; or, when that takes too long, to
+   * what it waits for. The same call again goes on waiting, and gives the same end.
+   */
+  async carryOut(id: string, ask: Ask, { signal, say }: Progress): Promise<unknown> {
+    const plan = this.#plans.get(id);
+    if (plan === undefined) {
+      return this.#told(id);
+    }
+    let where = () => '';
+    if (plan.state === 'waiting') {
+      this.#assertFresh(plan);
+      plan.isAsked = true;
+      where = ask(plan);
+    }
+    say(
+      plan.state === 'waiting'
+        ? `waiting for a person, who is asked ${where()}`
+        : 'carrying it out',
+    );
+    plan.waiting += 1;
+    const ended = await within(this.#parts.patienceMs, plan.ended, signal);
+    plan.waiting -= 1;
+    signal.throwIfAborted();
+    if (ended && 'error' in ended) {
+      throw ended.error;
+    }
+    return ended ? ended.value : { plan: id, state: plan.state, next: nextOf(plan, where()) };
+  }
+
+  /** What a person says to exactly what this fingerprint stands for; a yes carries it out at once. */
+  decide(id: string, fingerprint: string, said: 'yes' | 'no'): void {
+    const plan = this.#plans.get(id);
+    if (plan === undefined) {
+      throw new Refusal('There is no such plan any more: nothing was done.');
+    }
+    if (plan.state !== 'waiting') {
+      throw new Refusal('This plan was decided already.');
+    }
+    this.#assertFresh(plan);
+    if (plan.fingerprint !== fingerprint) {
+      throw new Refusal('This answer was given to another plan.');
+    }
+    if (said === 'no') {
+      this.#end(plan, {
+        error: new Refusal('The person said no. Ask them before you plan it again.'),
+      });
+      return;
+    }
+    plan.state = 'running';
+    // One after another: what one plan changes must not come between the check of another and its step.
+    const step = this.#latest.then(() => this.#checkAndRun(plan));
+    this.#latest = step.then(
+      (value) => this.#end(plan, { value }),
+      (error: unknown) => this.#end(plan, { error }),
+    );
+  }
+
+  /** A plan that a person may read: one that is asked about, whatever has become of it. */
+  asked(): readonly Plan[] {
+    return [...this.#plans.values()].filter(
+      ({ isAsked, state, expiresAt }) =>
+        isAsked && (state !== 'waiting' || expiresAt > this.#now()),
+    );
+  }
+
+  /** What has ended since the last call, and no call was told of. */
+  takeNews(): readonly string[] {
+    const news = this.#news;
+    this.#news = [];
+    return news;
+  }
+
+  /** Resolves when no step is under way. */
+  async idle(): Promise<void> {
+    await this.#latest;
+  }
+
+  // The plan is made again, and must be the same word for word; then it is written down, and done.
+  async #checkAndRun(plan: Entry): Promise<unknown> {
+    const { id, tool, input } = plan;
+    const { services, stopped } = this.#parts;
+    const again = await tool.describe(input, services, stopped);
+    const facts = [
+      ...again.facts,
+      ...earlierFacts(await this.#steps.withPrint(printIn(id))),
+      ...plan.facts.filter(({ label }) => label === originLabel),
+    ];
+    const now = fingerprintOf(tool, input, { action: again.action, facts });
+    if (now !== plan.fingerprint || hasGrown(plan.facts, facts)) {
+      throw new Refusal(
+        'What this plan would do has changed since the person saw it: nothing was done. Make a new plan.',
+      );
+    }
+    const at = new Date(this.#now()).toISOString();
+    const end = await this.#steps.begin(id, at).catch((error: unknown) => {
+      throw new Refusal(`The journal cannot be written, so nothing was done: ${reasonOf(error)}`);
+    });
+    try {
+      const run = { once: id, content: again.content, signal: stopped, say: () => undefined };
+      const value = await tool.run(input, services, run);
+      await end('done', idsIn(value));
+      return value;
+    } catch (error) {
+      const outcome = isPostreelError(error) ? error.outcome : undefined;
+      await end(outcome === 'not-sent' || outcome === 'rejected' ? 'failed' : 'unknown', []);
+      throw error;
+    }
+  }
+
+  /** What the journal knows of a plan of an earlier server. */
+  async #told(id: string): Promise<object> {
+    const step = await this.#steps.find(id);
+    const at = step?.at ?? '';
+    switch (step?.state) {
+      case 'done':
+        return { plan: id, state: 'ended', carriedOutAt: at, ids: step.ids };
+      case 'running':
+      case 'unknown':
+        throw new Refusal(
+          `This plan was begun at ${at}, and its end is not known: it may have happened. Check before you plan it again.`,
+        );
+      case 'failed':
+        throw new Refusal(`This plan failed at ${at} and did nothing. Make a new one.`);
+      default:
+        throw new Refusal('There is no such plan. Make one with the plan_… tool.');
+    }
+  }
+
+  #end(plan: Entry, how: Ended): void {
+    plan.state = 'ended';
+    plan.told = 'value' in how ? 'Done.' : messageOf(how.error);
+    plan.end(how);
+    if (plan.waiting === 0) {
+      const what = 'value' in how ? 'was carried out' : 'was not carried out, or not to its end';
+      const text = `Plan ${plan.id} (${plan.action}) ${what}. carry_out tells its end.`;
+      this.#news.push(text);
+      this.#parts.onNews?.(text);
+    }
+  }
+
+  #assertFresh({ state, expiresAt }: Entry): void {
+    if (state === 'waiting' && expiresAt <= this.#now()) {
+      throw new Refusal('This plan is older than an hour: nothing was done. Make a new one.');
+    }
+  }
+
+  #originFacts(input: unknown): Fact[] {
+    const places = this.#parts.data.tracesIn(input);
+    const text = `${places.map(inline).join(', ')}: text that a service returned, perhaps written by strangers`;
+    return places.length === 0 ? [] : [{ label: originLabel, text }];
+  }
+
+  // An old plan is remembered for another hour, for a clear answer.
+  #forgetOld(): void {
+    for (const [id, { expiresAt, state }] of this.#plans) {
+      if (state !== 'running' && expiresAt + planLifetimeMs <= this.#now()) {
+        this.#plans.delete(id);
+      }
+    }
+  }
+}
+
+const originLabel = 'from data';
+
+/** A plan as a person reads it. */
+export function textOf({ action, facts, fingerprint }: Plan): string {
+  const lines = facts.map(({ label, text }) =>
+    text.includes('\n') ? `${label}:\n${text}` : `${label}: ${text}`,
+  );
+  return [`${action}?`, ...lines, `fingerprint: ${fingerprint}`].join('\n');
+}
+
+function entryOf(
+  facts: Omit<Entry, 'isAsked' | 'state' | 'told' | 'ended' | 'end' | 'waiting'>,
+): Entry {
+  let end: Entry['end'] = () => undefined;
+  const ended = new Promise<Ended>((resolve) => {
+    end = resolve;
+  });
+  return { ...facts, isAsked: false, state: 'waiting', told: '', ended, end, waiting: 0 };
+}
+
+function nextOf({ state }: Plan, where: string): string {
+  const again = 'Call carry_out with this plan again';
+  return state === 'waiting'
+    ? `No person has answered yet; they are asked ${where}. ${again} to go on waiting. A yes that comes meanwhile counts.`
+    : `It is being carried out. ${again} to see its end; it is done once all the same.`;
+}
+
+/** What the journal knows of equal steps: a person decides whether it is done again. */
+function earlierFacts(steps: readonly Step[]): Fact[] {
+  const words = {
+    done: 'carried out',
+    running: 'begun, and its end is not known',
+    unknown: 'may have happened',
+    failed: '',
+  };
+  const lines = steps
+    .filter(({ state }) => state !== 'failed')
+    .map(
+      ({ at, state, ids }) =>
+        `${at}: ${words[state]}${ids.length > 0 ? ` (${ids.map(inline).join(', ')})` : ''}`,
+    );
+  return lines.length === 0
+    ? []
+    : [{ label: 'the same step before', text: lines.map((line) => `| ${line}`).join('\n') }];
+}
+
+/** Would it reach more people than the person saw, and a little headroom? */
+function hasGrown(seen: readonly Fact[], now: readonly Fact[]): boolean {
+  return now.some(({ label, people }) => {
+    const before = seen.find((fact) => fact.label === label)?.people;
+    return people !== undefined && people.now > (before?.max ?? 0);
+  });
+}
+
+/** What a yes is bound to. */
+function fingerprintOf({ name }: PlanTool, input: unknown, { action, facts }: Description): string {
+  const compared = facts.filter(({ people }) => people === undefined);
+  const lines = compared.map(({ label, text }) => [label, text]);
+  return sha256(JSON.stringify([name, input, action, lines]));
+}
+
+function printIn(id: string): string {
+  return id.slice(0, 16);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** A copy as it goes over the wire, shared with no caller. */
+function frozen(value: unknown): unknown {
+  return deepFreeze(JSON.parse(JSON.stringify(value)) as unknown);
+}
+
+function deepFreeze(value: unknown): unknown {
+  if (typeof value === 'object' && value !== null) {
+    Object.values(value).forEach(deepFreeze);
+    Object.freeze(value);
+  }
+  return value;
+}
+
+const maxIds = 50;
+
+/** The ids in an answer: no texts, and no addresses. */
+function idsIn(value: unknown): string[] {
+  const texts: string[] = [];
+  JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part === 'string' && /^(?!\d{4}-\d\d-)[\w-]{1,100}$/.test(part) && /\d/.test(part)) {
+      texts.push(part);
+    }
+    return part;
+  });
+  return texts.slice(0, maxIds);
+}
+
+/** `undefined` when it takes longer, or the signal aborts before. */
+async function within<T>(
+  ms: number,
+  promise: Promise<T>,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  let stop: () => void = () => undefined;
+  const over = new Promise<undefined>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const end = () => resolve(undefined);
+    signal.addEventListener('abort', end);
+    stop = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+    };
+    if (signal.aborted) {
+      end();
+    }
+  });
+  return Promise.race([promise, over]).finally(stop);
+}

@@ -1,0 +1,331 @@
+import type { MediaClient, MediaFile } from 'postreel/media';
+import type { MessagingClient } from 'postreel/messaging';
+import * as z from 'zod/mini';
+import { isRecord } from '../../core/values.js';
+import type { Folder } from './folder.js';
+import { parameters } from './parameters.js';
+import { inline, Refusal } from './text.js';
+
+/** What every tool works with. */
+export interface Services {
+  /** The client of a service; a refusal where its key or address is missing. */
+  readonly messaging: MessagingClient;
+  readonly media: MediaClient;
+  readonly folder: Folder;
+  /** Files that a wait has seen finished: a service may forget them afterwards. */
+  readonly finished: Map<string, MediaFile>;
+}
+
+/** How one call of a tool is followed. */
+export interface Progress {
+  readonly signal: AbortSignal;
+  /** What it does or waits for now: told at once, and again every few seconds. */
+  readonly say: (message: string) => void;
+}
+
+/** The part of JSON Schema that tools need. */
+export interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly items?: JsonSchema;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | JsonSchema;
+}
+
+/** What a tool takes, as the protocol wants it. */
+export interface InputSchema extends JsonSchema {
+  readonly type: 'object';
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+}
+
+/** What a client shows of a tool. */
+export interface Named {
+  readonly name: string;
+  /** For the agent, in a sentence or two: what it does, units, limits. */
+  readonly about: string;
+  readonly inputSchema: InputSchema;
+}
+
+/** A tool that changes nothing at the services. */
+export interface ReadTool extends Named {
+  readonly kind: 'read';
+  /** It leaves a file in the folder. */
+  readonly writesFile?: true;
+  readonly read: (args: unknown, services: Services, progress: Progress) => Promise<unknown>;
+}
+
+/** One line of a plan: what it is, and its value as a person reads it. */
+export interface Fact {
+  readonly label: string;
+  /** May have several lines. Everything in it was made harmless by `quoted()` or `inline()`. */
+  readonly text: string;
+  /** A count of people that may change until the step, but not grow beyond `max`. */
+  readonly people?: { readonly now: number; readonly max: number };
+}
+
+/** What a step will do, in the words that a person says yes to. */
+export interface Description {
+  /** `Send 1 email`. */
+  readonly action: string;
+  readonly facts: readonly Fact[];
+  /** What was read for this description, and must not be read again: the bytes of a file. */
+  readonly content?: unknown;
+}
+
+/** How a step is made after the yes. */
+export interface Run extends Progress {
+  /** The key of its calls: the id of the plan. */
+  readonly once: string;
+  /** What the last description was read from. */
+  readonly content: unknown;
+}
+
+/** A tool that plans a step which mails, spends, deletes, or changes who is mailed. */
+export interface PlanTool extends Named {
+  readonly kind: 'plan';
+  readonly parse: (args: unknown) => unknown;
+  /** What it would do; asked again right before it is done, since the answer must still be the same. */
+  readonly describe: (
+    input: unknown,
+    services: Services,
+    signal: AbortSignal,
+  ) => Promise<Description>;
+  readonly run: (input: unknown, services: Services, run: Run) => Promise<unknown>;
+}
+
+export type Tool = ReadTool | PlanTool;
+
+/** What a tool of one input states; the table holds tools of every input. */
+interface Typed<Input> {
+  readonly name: string;
+  readonly about: string;
+  readonly schema: z.ZodMiniType<Input>;
+  /** What its parameters are, where that differs from `parameters`; `null` is not for agents. */
+  readonly fields?: Readonly<Record<string, JsonSchema | string | null>>;
+}
+
+/** A read that is more than one row. */
+export function readTool<Input>(
+  tool: Typed<Input> & {
+    readonly writesFile?: true;
+    readonly read: (input: Input, services: Services, progress: Progress) => Promise<unknown>;
+  },
+): ReadTool {
+  const { schema, fields, read, ...named } = tool;
+  const inputSchema = inputSchemaOf(schema, fields, true);
+  return {
+    kind: 'read',
+    ...named,
+    inputSchema,
+    // Async, so that what the input is refused for is a rejection.
+    read: async (args, services, progress) => {
+      const input = parse(tool, inputSchema, pick(args, inputSchema));
+      return read(input, services, progress);
+    },
+  };
+}
+
+/** A step with its plan. */
+export function planTool<Input>(
+  tool: Typed<Input> & {
+    readonly describe: (
+      input: Input,
+      services: Services,
+      signal: AbortSignal,
+    ) => Promise<Description>;
+    readonly run: (input: Input, services: Services, run: Run) => Promise<unknown>;
+  },
+): PlanTool {
+  const { schema, fields, describe, run, ...named } = tool;
+  const inputSchema = inputSchemaOf(schema, fields, false);
+  return {
+    kind: 'plan',
+    ...named,
+    inputSchema,
+    parse: (args) => parse(tool, inputSchema, args ?? {}),
+    // as: what `parse` of this tool has returned
+    describe: (input, services, signal) => describe(input as Input, services, signal),
+    run: (input, services, how) => run(input as Input, services, how),
+  };
+}
+
+/** The fields of a read that it knows and that have a value: several clients send `null` and `''` for the others. */
+export function pick(args: unknown, { properties }: InputSchema): Record<string, unknown> {
+  const given = isRecord(args) ? Object.entries(args) : [];
+  return Object.fromEntries(
+    given.filter(
+      ([name, value]) => Object.hasOwn(properties, name) && value !== null && value !== '',
+    ),
+  );
+}
+
+const keywords: readonly string[] = [
+  'description',
+  'enum',
+  'const',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'required',
+];
+
+/** A zod schema as the protocol wants it: each parameter with a type and a description. */
+export function inputSchemaOf(
+  schema: z.ZodMiniType | undefined,
+  fields: Typed<unknown>['fields'],
+  isOpen: boolean,
+): InputSchema {
+  const given =
+    schema && (z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as object); // as: no schema of ours is a boolean
+  return {
+    properties: {},
+    ...described(given ?? {}, { ...parameters, ...fields }, isOpen),
+    type: 'object',
+  };
+}
+
+function described(
+  schema: JsonSchema,
+  fields: Readonly<Record<string, JsonSchema | string | null>>,
+  isOpen: boolean,
+): JsonSchema {
+  const { properties, items, anyOf, type } = schema;
+  const named = Object.entries(properties ?? {}).flatMap(([name, given]) => {
+    const fact = fields[name];
+    if (fact === null) {
+      return [];
+    }
+    const whole =
+      typeof fact === 'object' ? fact : { ...given, ...(fact && { description: fact }) };
+    return [[name, described(whole, fields, isOpen)] as const];
+  });
+  const kept = Object.entries(schema).filter(([name]) => keywords.includes(name));
+  // Some clients know no parameter of two types: `null` is for programs.
+  const kinds = anyOf?.filter((kind) => kind.type !== 'null');
+  const only = kinds?.length === 1 ? kinds[0] : undefined;
+  return {
+    ...only,
+    ...(type && { type: [type].flat().find((each) => each !== 'null') ?? 'string' }),
+    ...(kinds && !only && { anyOf: kinds }),
+    ...Object.fromEntries(kept),
+    ...(items && { items: described(items, fields, isOpen) }),
+    ...(properties && { properties: Object.fromEntries(named), additionalProperties: isOpen }),
+  };
+}
+
+/** The input of a call; refuses what the schema does not allow, and names each field and what it must be. */
+function parse<Input>({ name, schema }: Typed<Input>, shape: InputSchema, args: unknown): Input {
+  const unknown = unknownFields(shape, args);
+  const { success, data, error } = schema.safeParse(args);
+  const problems = [
+    ...unknown.map((place) => `it has no field ${inline(place)}`),
+    ...(success ? [] : error.issues.map((issue) => problemOf(issue, shape, args))),
+  ];
+  if (!success || problems.length > 0) {
+    throw new Refusal(`The input of ${name} is wrong: ${problems.join('; ')}.`);
+  }
+  return data;
+}
+
+/** The fields that no schema names, however deep they stand: `payload.0.webhook`. */
+function unknownFields(schema: JsonSchema, value: unknown, place = ''): string[] {
+  const { properties, items, additionalProperties } = schema;
+  if (Array.isArray(value)) {
+    return value.flatMap((part, index) => unknownFields(items ?? {}, part, `${place}${index}.`));
+  }
+  if (!isRecord(value) || properties === undefined) {
+    return [];
+  }
+  return Object.entries(value).flatMap(([field, part]) => {
+    const known = Object.hasOwn(properties, field) ? properties[field] : undefined;
+    const isStrange = !known && additionalProperties === false;
+    return isStrange ? [`${place}${field}`] : unknownFields(known ?? {}, part, `${place}${field}.`);
+  });
+}
+
+interface Issue {
+  readonly code?: string;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+function problemOf({ code, path, message }: Issue, shape: JsonSchema, args: unknown): string {
+  let schema: JsonSchema | undefined = shape;
+  let value = args;
+  for (const part of path) {
+    schema = typeof part === 'number' ? schema?.items : schema?.properties?.[String(part)];
+    value = isRecord(value) || Array.isArray(value) ? Reflect.get(value, part) : undefined;
+  }
+  const field = path.length === 0 ? 'it' : `\`${path.map(String).join('.')}\``;
+  if (code === 'custom' && message !== 'Invalid input') {
+    return `${field} ${message}`;
+  }
+  const must = `must be ${expectedOf(schema)}`;
+  return value === undefined
+    ? `${field} is missing: it ${must}`
+    : `${field} ${must}; got ${shown(value)}`;
+}
+
+/** `a whole number from 1 to 100` */
+function expectedOf(schema: JsonSchema = {}): string {
+  const { anyOf, const: only, type, items, description } = schema;
+  if (anyOf) {
+    return anyOf.map(expectedOf).join(' or ');
+  }
+  if (schema.enum || only !== undefined) {
+    return [only ?? schema.enum].flat().map(inline).join(' or ');
+  }
+  switch (type) {
+    case 'string':
+      return `a text${sizeOf(schema.minLength, schema.maxLength, 'characters')}`;
+    case 'integer':
+      return `a whole number${rangeOf(schema)}`;
+    case 'number':
+      return `a number${rangeOf(schema)}`;
+    case 'boolean':
+      return 'true or false';
+    case 'array': {
+      const what = items?.type === 'object' ? 'objects' : 'texts';
+      return `a list of ${what}${sizeOf(schema.minItems, schema.maxItems, 'items')}`;
+    }
+    default:
+      return type === 'object' ? 'an object' : (description ?? 'something else');
+  }
+}
+
+function sizeOf(least = 0, most: number | undefined, what: string): string {
+  const min = least > 0 ? ' that is not empty' : '';
+  return most === undefined ? min : `${min}${min && ','} of at most ${most} ${what}`;
+}
+
+function rangeOf({ minimum, maximum }: JsonSchema): string {
+  const isBounded = minimum !== undefined && maximum !== undefined && maximum < 1e9;
+  return isBounded ? ` from ${minimum} to ${maximum}` : '';
+}
+
+function shown(value: unknown): string {
+  const text = inline(value);
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
+/** What a plan may list: more than this is not read before it is said yes to. */
+export function assertAtMost(count: number, most: number, what: string): void {
+  if (count > most) {
+    throw new Refusal(
+      `A plan shows at most ${most} ${what} to a person; got ${count}. Make smaller plans, or write a program for more.`,
+    );
+  }
+}

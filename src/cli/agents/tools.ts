@@ -1,0 +1,39 @@
+import { campaignPlans } from './campaign-plans.js';
+import { contactPlans } from './contact-plans.js';
+import { fileTools } from './files.js';
+import { mailPlans } from './mail-plans.js';
+import { mediaPlans } from './media-plans.js';
+import { rowTools } from './reads.js';
+import { CommandEnd } from '../exit-codes.js';
+import type { Tool } from './tool.js';
+
+/** Every tool but `carry_out`, which is about the plans themselves. */
+export const tools: readonly Tool[] = [
+  ...rowTools,
+  ...fileTools,
+  ...mailPlans,
+  ...contactPlans,
+  ...campaignPlans,
+  ...mediaPlans,
+];
+
+/** The tools that a server offers. */
+export interface ToolChoice {
+  /** Only these, by their names. */
+  readonly only?: readonly string[] | undefined;
+  /** Only those that change nothing, here and at the services. */
+  readonly isReadOnly?: boolean | undefined;
+}
+
+/** Picks tools; refuses a name that none has. */
+export function toolsFor({ only, isReadOnly = false }: ToolChoice): readonly Tool[] {
+  const unknown = only?.find((name) => !tools.some((tool) => tool.name === name));
+  if (unknown !== undefined) {
+    const names = tools.map(({ name }) => name).join(', ');
+    throw new CommandEnd('usage', `There is no tool ${unknown}. There are ${names}.`);
+  }
+  return tools.filter((tool) => {
+    const isRead = tool.kind === 'read' && tool.writesFile !== true;
+    return (only?.includes(tool.name) ?? true) && (isRead || !isReadOnly);
+  });
+}

@@ -1,0 +1,217 @@
+import { createInterface } from 'node:readline/promises';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { Context } from './context.js';
+import { CommandEnd } from './exit-codes.js';
+import { plain } from './table.js';
+
+/**
+ * The one shape of a command. Its input is its arguments and options by their names. It either runs, or plans:
+ * then its plan is shown, and carried out with `--yes` or after a yes in the terminal.
+ */
+export type CommandFacts<Input> = {
+  /** `contacts import`; a command of a group has the group's name in front. */
+  readonly name: string;
+  /** One line, for the list of commands. */
+  readonly about: string;
+  /** What its own help says beside that. */
+  readonly more?: string;
+  readonly args?: readonly Arg[];
+  readonly options?: readonly Option[];
+  /** Without `postreel` in front. */
+  readonly examples: readonly string[];
+} & (
+  | { readonly run: (input: Input, context: Context) => Promise<void> }
+  | { readonly plan: (input: Input, context: Context) => Promise<Plan> }
+);
+
+/** `['<file>', 'CSV file']`, with a default if there is one. */
+type Arg = readonly [name: string, about: string, preset?: string];
+
+/** As JSON a date is in ISO 8601, and a list is a list. */
+type Fact = string | number | Date | readonly string[];
+
+/** What a command is about to do. */
+export interface Plan {
+  /** One line: `Send 1 email`. */
+  readonly action: string;
+  /** What it is about, by name. */
+  readonly facts: Readonly<Record<string, Fact | undefined>>;
+  readonly run: () => Promise<void>;
+  /** Nothing changes: it runs without a question. */
+  readonly isIdle?: boolean;
+}
+
+/** Adds one command to the program. */
+export type AddCommand = (program: Command, context: Context) => void;
+
+/** Makes a command of its facts. */
+export function command<Input>(facts: CommandFacts<Input>): AddCommand {
+  return (program, context) => {
+    const { name, about, more, args = [], options = [], examples } = facts;
+    const words = name.split(' ');
+    const own = groupOf(words, program).command(words.at(-1) ?? '');
+    own.summary(about).description(more === undefined ? about : `${about}. ${more}`);
+    for (const [arg, help, preset] of args) {
+      own.argument(arg, help, preset);
+    }
+    for (const each of options) {
+      own.addOption(each);
+    }
+    if ('plan' in facts) {
+      own.addOption(option('-y, --yes', 'go ahead without asking'));
+    }
+    const lines = examples.map((line) => `  $ postreel ${line}`).join('\n');
+    own.addHelpText('after', `\nExamples:\n${lines}`);
+    own.action(async () => {
+      const flags = own.opts<{ yes?: boolean }>();
+      const given: readonly unknown[] = own.processedArgs;
+      const values = own.registeredArguments.map((arg, at) => [arg.name(), given[at]] as const);
+      const input = { ...Object.fromEntries(values), ...flags } as Input; // as: what the facts declare
+      if ('run' in facts) {
+        await facts.run(input, context);
+        return;
+      }
+      const plan = await facts.plan(input, context);
+      await (plan.isIdle ? undefined : confirm(plan, flags.yes ?? false, context));
+      await plan.run();
+    });
+  };
+}
+
+const groups: Readonly<Record<string, string>> = {
+  contacts: 'list, import and export contacts',
+  workflows: 'workflows that are written as code',
+  jobs: 'media jobs that are not over',
+};
+
+function groupOf(words: readonly string[], program: Command): Command {
+  const [name = ''] = words;
+  if (words.length === 1) {
+    return program;
+  }
+  const found = program.commands.find((each) => each.name() === name);
+  return found ?? program.command(name).description(groups[name] ?? '');
+}
+
+/** An option, its value read by `parse`. */
+export function option<Value>(
+  flags: string,
+  about: string,
+  parse?: (text: string, earlier: never) => Value,
+  preset?: Value,
+): Option {
+  const made = new Option(flags, about);
+  if (parse) {
+    made.argParser(parse as (text: string) => Value); // as: the earlier value is of the same option
+  }
+  return preset === undefined ? made : made.default(preset);
+}
+
+/** Reads a whole number of at least `least`. */
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (text.trim() === '' || !Number.isInteger(value) || value < least || value > most) {
+      const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `${least} to ${most}`;
+      throw new InvalidArgumentError(`It must be a whole number, ${range}.`);
+    }
+    return value;
+  };
+}
+
+/** Reads a number above zero. */
+export function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || value <= 0) {
+    throw new InvalidArgumentError('It must be a number above 0.');
+  }
+  return value;
+}
+
+/** Collects `--data name=value`; a value that is JSON becomes that, any other stays text. */
+export function collectData(
+  text: string,
+  earlier: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  const [name, value] = pairOf(text);
+  return { ...earlier, [name]: valueOf(value) };
+}
+
+/** Collects `--columns name=field`; without a field the column is dropped. */
+export function collectColumns(
+  text: string,
+  earlier: Readonly<Record<string, string | null>> = {},
+): Record<string, string | null> {
+  const [name, field] = pairOf(text);
+  return { ...earlier, [name]: field === '' ? null : field };
+}
+
+/** Collects an option that may be given several times. */
+export function collect(text: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, text];
+}
+
+function pairOf(text: string): readonly [name: string, value: string] {
+  const at = text.indexOf('=');
+  if (at < 1) {
+    throw new InvalidArgumentError('Write it as name=value.');
+  }
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+// Digits that a number would change, such as those of a phone, stay text.
+function valueOf(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return JSON.stringify(value) === text || typeof value === 'object' ? value : text;
+  } catch {
+    return text;
+  }
+}
+
+/** Shows the plan and goes on only with `--yes`, or a yes typed in a terminal. */
+async function confirm(plan: Plan, isSaid: boolean, context: Context): Promise<void> {
+  if (isSaid) {
+    return;
+  }
+  const { output, streams } = context;
+  if (output.isJson || !streams.stdin.isTTY) {
+    const { action, facts } = plan;
+    const shown = { plan: { action, facts }, confirmed: false };
+    output.result(shown, () => textOf(plan, context));
+    throw new CommandEnd('notConfirmed', 'Nothing was done. Add --yes to carry out this plan.');
+  }
+  output.note(textOf(plan, context));
+  if (!(await isYes(context))) {
+    throw new CommandEnd('notConfirmed', 'Nothing was done.');
+  }
+}
+
+function textOf({ action, facts }: Plan, { output }: Context): string {
+  const lines = Object.entries(facts)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `  ${output.paintNote('dim', `${name}:`)} ${plain(shown(value))}`);
+  return [output.paintNote('bold', `${plain(action)}:`), ...lines].join('\n');
+}
+
+function shown(fact: Fact | undefined): string {
+  if (fact instanceof Date) {
+    return fact.toLocaleTimeString();
+  }
+  return typeof fact === 'object' ? fact.join(', ') : String(fact);
+}
+
+async function isYes({ streams, signal }: Context): Promise<boolean> {
+  const lines = createInterface({ input: streams.stdin, output: streams.stderr });
+  // Ctrl+C in a question arrives here and not as a signal.
+  const closed = new AbortController();
+  lines.once('close', () => closed.abort());
+  try {
+    const either = AbortSignal.any([signal, closed.signal]);
+    return /^y(es)?$/i.test((await lines.question('Go on? [y/N] ', { signal: either })).trim());
+  } catch {
+    return false;
+  } finally {
+    lines.close();
+  }
+}

@@ -1,0 +1,92 @@
+import { isPostreelError } from 'postreel';
+import { messageOf } from '../../core/errors.js';
+import type { Context } from '../context.js';
+import { exitCodeOf } from '../exit-codes.js';
+
+/** What one read-only request says about a service. */
+export interface ServiceCheck {
+  readonly service: 'messaging' | 'media';
+  /** Which of the two settings are there: address and key. */
+  readonly settings: 'none' | 'half' | 'both';
+  readonly isReachable: boolean;
+  readonly isKeyAccepted: boolean;
+  readonly latencyMs?: number;
+  /** How far the service's clock is ahead of this machine's. */
+  readonly clockAheadMs?: number;
+  readonly problem?: string;
+  /** With a problem: how a command ends by it. */
+  readonly exitCode?: number;
+}
+
+type Service = ServiceCheck['service'];
+
+/** Asks a service one question that changes nothing. */
+export async function checkService(service: Service, context: Context): Promise<ServiceCheck> {
+  const { environment } = context;
+  const prefix = service.toUpperCase();
+  const names = [`${prefix}_BASE_URL`, `${prefix}_API_KEY`];
+  const missing = names.filter((name) => !environment[name]);
+  const nothing = { service, isReachable: false, isKeyAccepted: false };
+  if (missing.length > 0) {
+    const isHalf = missing.length < names.length;
+    const problem = isHalf
+      ? `${String(missing[0])} is not set`
+      : `${missing.join(' and ')} are not set`;
+    return { ...nothing, settings: isHalf ? 'half' : 'none', problem, exitCode: 3 };
+  }
+  const startedAt = Date.now();
+  try {
+    const headers = await ask(service, context);
+    const latencyMs = Date.now() - startedAt;
+    const ahead = clockAhead(headers, startedAt + latencyMs / 2);
+    return {
+      service,
+      settings: 'both',
+      isReachable: true,
+      isKeyAccepted: true,
+      latencyMs,
+      ...(ahead !== undefined && { clockAheadMs: ahead }),
+    };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    const hasAnswered = isPostreelError(error) && error.status !== undefined;
+    return {
+      ...nothing,
+      settings: 'both',
+      isReachable: hasAnswered,
+      problem: messageOf(error),
+      exitCode: exitCodeOf(error),
+      ...(hasAnswered && { latencyMs: Date.now() - startedAt }),
+    };
+  }
+}
+
+/** The headers of an answer, its errors included. */
+async function ask(service: Service, context: Context): Promise<Headers> {
+  const options = { signal: context.signal, retries: 0, timeout: 10_000 };
+  let headers = new Headers();
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const response = await globalThis.fetch(input, init);
+    ({ headers } = response);
+    return response;
+  };
+  if (service === 'messaging') {
+    const messaging = await context.messaging({ fetch });
+    await messaging.request('GET', '/contacts', { query: { limit: 1 } }, options);
+    return headers;
+  }
+  const media = await context.media({ fetch });
+  await media.generate.status({ fileId: 'postreel-check' }, options).catch((error: unknown) => {
+    // The file does not exist, and only who holds a key is told so.
+    if (!isPostreelError(error) || error.status !== 404) {
+      throw error;
+    }
+  });
+  return headers;
+}
+
+/** The header has whole seconds: less than one is no difference. */
+function clockAhead(headers: Headers, nowMs: number): number | undefined {
+  const date = Date.parse(headers.get('date') ?? '');
+  return Number.isNaN(date) ? undefined : Math.trunc((date - nowMs) / 1000) * 1000;
+}

@@ -1,0 +1,73 @@
+import { csvText } from '../../messaging/csv.js';
+
+type Row = Readonly<Record<string, unknown>>;
+
+// What Excel and others run when they open a file; a number with a sign is none.
+const formula = /^[=+\-@\t\r]/;
+const signedNumber = /^[+-][\d\s().,/-]+$/;
+
+/**
+ * Contacts as a CSV file, the email first, and what such a file cannot carry back. A text that a spreadsheet
+ * would run gets an apostrophe in front, unless it is wanted `raw`.
+ */
+export function contactsCsv(
+  rows: readonly Row[],
+  isRaw: boolean,
+): { readonly text: string; readonly notes: readonly string[] } {
+  const names = [...new Set(['email', 'subscribed', ...rows.flatMap((row) => Object.keys(row))])];
+  const run = new Set<string>();
+  const safe = (name: string, text: string) => {
+    if (isRaw || !formula.test(text) || signedNumber.test(text)) {
+      return text;
+    }
+    run.add(name);
+    return `'${text}`;
+  };
+  const cells = rows.map((row) => names.map((name) => safe(name, cellOf(row[name]))));
+  const header = names.map((name) => safe('the header', name));
+  return { text: csvText(header, cells), notes: [...lossesOf(rows), ...runNotes(run)] };
+}
+
+function cellOf(value: unknown): string {
+  if (value === undefined || value === null) {
+    return '';
+  }
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function runNotes(names: ReadonlySet<string>): string[] {
+  return names.size === 0
+    ? []
+    : [
+        `${listed(names)}: some texts begin as formulas do, which spreadsheets run; they have an apostrophe in front. --raw writes them as they are.`,
+      ];
+}
+
+/** What a CSV file cannot carry back: it has texts only. */
+function lossesOf(rows: readonly Row[]): string[] {
+  const structured = new Set<string>();
+  const alike = new Set<string>();
+  for (const [name, value] of rows.flatMap((row) => Object.entries(row))) {
+    if (typeof value === 'object' && value !== null) {
+      structured.add(name);
+    } else if (typeof value === 'string' && /^(true|false|-?\d+(\.\d+)?)$/i.test(value)) {
+      alike.add(name);
+    }
+  }
+  return [
+    ...(structured.size > 0
+      ? [
+          `${listed(structured)}: lists and objects become text; importing the file would store them as text.`,
+        ]
+      : []),
+    ...(alike.size > 0
+      ? [
+          `${listed(alike)}: some texts look like numbers or booleans; importing the file may store them as such.`,
+        ]
+      : []),
+  ];
+}
+
+function listed(names: ReadonlySet<string>): string {
+  return [...names].map((name) => `\`${name}\``).join(', ');
+}

@@ -1,0 +1,37 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isRecord } from '../../core/values.js';
+import { defineWorkflow, type WorkflowDefinition } from 'postreel';
+import { CommandEnd } from '../exit-codes.js';
+
+/** The one workflow that a module of the user exports, under whatever name. */
+export async function readDefinition(file: string): Promise<WorkflowDefinition> {
+  const exported = Object.values(await load(file));
+  const found = new Set(exported.filter(isDefinition));
+  const [definition] = found;
+  if (definition === undefined || found.size > 1) {
+    const count = found.size === 0 ? 'no workflow' : `${found.size} workflows`;
+    throw new CommandEnd('rejected', `${file} exports ${count}; it must export one.`);
+  }
+  return defineWorkflow(definition);
+}
+
+async function load(file: string): Promise<Record<string, unknown>> {
+  try {
+    // The bundler must not look for it.
+    const url = pathToFileURL(resolve(file)).href;
+    return (await import(url)) as Record<string, unknown>; // as: a module is an object of its exports
+  } catch (error) {
+    const isType = /\.[cm]?tsx?$/.test(file);
+    if (isType && isRecord(error) && error['code'] === 'ERR_UNKNOWN_FILE_EXTENSION') {
+      const cure =
+        'Run it with `npx tsx node_modules/.bin/postreel …`, or use Node 22.18 or later.';
+      throw new CommandEnd('failed', `This Node cannot read TypeScript. ${cure}`);
+    }
+    throw error;
+  }
+}
+
+function isDefinition(value: unknown): value is WorkflowDefinition {
+  return isRecord(value) && isRecord(value['trigger']) && isRecord(value['steps']);
+}

@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs';
+import { command } from '../command.js';
+import type { Context } from '../context.js';
+import { readEnvFile, type Environment } from '../environment.js';
+import { CommandEnd } from '../exit-codes.js';
+import type { Output } from '../output.js';
+import { version } from '../version.js';
+import { checkService, type ServiceCheck } from './check-service.js';
+
+/** One thing that was looked at. */
+interface Finding {
+  readonly name: string;
+  readonly verdict: 'ok' | 'problem' | 'skipped';
+  readonly text: string;
+  /** What to do about it. */
+  readonly advice?: string;
+}
+
+const oldestNode = [20, 19] as const;
+const maxSkewMs = 60_000;
+
+/** `postreel doctor` */
+export const doctor = command<object>({
+  name: 'doctor',
+  about: 'look for what is wrong with keys, addresses, clocks and versions',
+  examples: ['doctor'],
+  run: async (_, context) => {
+    const { environment, output } = context;
+    const findings = [versions(), envFile(context), ...keyFindings(environment)];
+    for (const service of ['messaging', 'media'] as const) {
+      findings.push(...serviceFindings(await checkService(service, context)));
+    }
+    findings.push({
+      name: 'limits',
+      verdict: 'ok',
+      text: '1000 requests a minute; 10 generate calls in 10 minutes; 20 pending jobs',
+    });
+    const problems = findings.filter(({ verdict }) => verdict === 'problem');
+    output.result({ findings, problems: problems.length }, () =>
+      findings.map((finding) => describe(finding, output)).join('\n'),
+    );
+    if (problems.length > 0) {
+      throw new CommandEnd('different');
+    }
+  },
+});
+
+function describe({ name, verdict, text, advice }: Finding, output: Output): string {
+  const colors = { ok: 'green', problem: 'red', skipped: 'dim' } as const;
+  const mark = output.paint(colors[verdict], verdict.padEnd(7));
+  const more = advice === undefined ? '' : `\n${' '.repeat(9)}${output.paint('dim', advice)}`;
+  return `${mark}  ${output.paint('bold', name)}: ${text}${more}`;
+}
+
+function versions(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [oldestMajor, oldestMinor] = oldestNode;
+  const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+  const text = `postreel ${version}, Node ${process.versions.node}, ${process.platform}`;
+  return isOld
+    ? { name: 'versions', verdict: 'problem', text, advice: 'Install Node 20.19 or later.' }
+    : { name: 'versions', verdict: 'ok', text };
+}
+
+function envFile({ environmentProblem: problem }: Context): Finding {
+  const name = '.env';
+  if (problem) {
+    return { name, verdict: 'problem', text: problem.message };
+  }
+  if (!existsSync('.env')) {
+    return { name, verdict: 'skipped', text: 'none in this folder' };
+  }
+  const own = Object.keys(readEnvFile('.env')).filter((each) => /^(MESSAGING|MEDIA)_/.test(each));
+  const text = own.length > 0 ? `sets ${own.sort().join(', ')}` : 'sets nothing of ours';
+  return { name, verdict: own.length > 0 ? 'ok' : 'skipped', text };
+}
+
+/** What can be said about keys without showing them. */
+function keyFindings(environment: Environment): Finding[] {
+  const key = environment['MESSAGING_API_KEY'];
+  if (key === undefined) {
+    return [];
+  }
+  const name = 'messaging key';
+  if (key.startsWith('sk_')) {
+    return [{ name, verdict: 'ok', text: 'a secret key' }];
+  }
+  const advice = 'Set MESSAGING_API_KEY to a key that starts with sk_.';
+  const text = key.startsWith('pk_') ? 'a public key, which can only track' : 'of an unknown kind';
+  return [{ name, verdict: 'problem', text, advice }];
+}
+
+function serviceFindings(check: ServiceCheck): Finding[] {
+  const name = check.service;
+  const { problem = '', clockAheadMs } = check;
+  if (check.settings !== 'both') {
+    const prefix = name.toUpperCase();
+    const advice = `Put ${prefix}_BASE_URL=https://… and ${prefix}_API_KEY=… into .env, or try the fake: npx postreel fake --env .env &`;
+    const verdict = check.settings === 'half' ? 'problem' : 'skipped';
+    return [{ name, verdict, text: problem, advice }];
+  }
+  if (!check.isReachable) {
+    const advice = `Check ${name.toUpperCase()}_BASE_URL and the network.`;
+    return [{ name, verdict: 'problem', text: problem, advice }];
+  }
+  if (!check.isKeyAccepted) {
+    const advice = `Check ${name.toUpperCase()}_API_KEY.`;
+    return [{ name, verdict: 'problem', text: problem, advice }];
+  }
+  const text = `answers in ${check.latencyMs ?? 0} ms and accepts the key`;
+  const reached: Finding = { name, verdict: 'ok', text };
+  return clockAheadMs === undefined ? [reached] : [reached, clockFinding(name, clockAheadMs)];
+}
+
+function clockFinding(service: string, aheadMs: number): Finding {
+  const name = 'clock';
+  const seconds = Math.abs(aheadMs) / 1000;
+  if (Math.abs(aheadMs) < maxSkewMs) {
+    return { name, verdict: 'ok', text: `agrees with ${service} (${seconds} s apart)` };
+  }
+  const text = `${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} ${service}`;
+  const advice =
+    'Set the clock: signed URLs and scheduled times depend on it. A fake with --speed runs ahead of it.';
+  return { name, verdict: 'problem', text, advice };
+}

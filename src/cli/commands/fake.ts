@@ -1,0 +1,134 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { networkInterfaces } from 'node:os';
+import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
+import { command, option, positiveNumber, wholeNumber } from '../command.js';
+import type { Context } from '../context.js';
+import { bytesOf, textOf } from '../environment.js';
+import { createPage } from '../fake/page-server.js';
+import { lineOf } from './request-log.js';
+
+interface Input {
+  readonly port: number;
+  readonly host: string;
+  readonly speed: number;
+  readonly seed?: number;
+  readonly env?: string;
+  readonly log: boolean;
+}
+
+const largestPort = 65_535;
+const usualPort = 4010;
+
+/** `postreel fake` */
+export const fake = command<Input>({
+  name: 'fake',
+  about: 'start fakes of both services, with a web page that shows what they hold',
+  more: 'Prints addresses and keys as the lines of an .env file, or writes them there: they are the same at every start on the same port. Requests are logged to stderr. Ctrl+C stops it.',
+  options: [
+    option('--port <number>', 'port; 0 takes any free one', wholeNumber(0, largestPort), usualPort),
+    option('--host <address>', 'address to listen on; 0.0.0.0 for the whole network').default(
+      '127.0.0.1',
+    ),
+    option('--speed <factor>', 'how many times faster their time runs', positiveNumber, 1),
+    option(
+      '--seed <contacts>',
+      'make up that many contacts, and emails and events',
+      wholeNumber(1),
+    ),
+    option(
+      '--env <path>',
+      'write addresses and keys into this .env file, instead of printing them',
+    ),
+    option('--no-log', 'print no requests'),
+  ],
+  examples: ['fake', 'fake --env .env', 'fake --port 4020 --speed 60', 'fake --seed 100'],
+  run: async ({ port, host, speed, seed, env, log }, context) => {
+    const { output, signal } = context;
+    const clock = createClock({ mode: 'real', speed });
+    const started: { server?: FakeServer } = {};
+    const server = await startFakeServer({
+      port,
+      host,
+      messaging: { clock },
+      media: { clock },
+      ...createPage(() => started.server),
+      onEnd: (exchange) => {
+        const text = log ? lineOf(exchange, context) : undefined;
+        if (text !== undefined) {
+          output.note(text);
+        }
+      },
+    });
+    started.server = server;
+    if (seed !== undefined) {
+      server.messaging.seed({ contacts: seed, emails: seed, events: seed, campaigns: 2 });
+    }
+    try {
+      tellSettings(environmentOf(server), env, context);
+      output.note(`Web page: ${server.url}/`);
+      const isOpen = host === '0.0.0.0' || host === '::';
+      for (const address of isOpen ? networkAddresses(server.url) : []) {
+        output.note(`On the network: ${address}/`);
+      }
+      await stopped(signal);
+    } finally {
+      await server.close();
+    }
+  },
+});
+
+/** Ctrl+C is how the command ends: its exit code is 0. */
+async function stopped(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) {
+    await once(signal, 'abort');
+  }
+}
+
+function tellSettings(lines: string, path: string | undefined, { output }: Context): void {
+  if (path === undefined) {
+    output.raw(lines);
+    return;
+  }
+  const isNew = !existsSync(path);
+  const { text, encoding } = textOf(isNew ? Buffer.alloc(0) : readFileSync(path));
+  writeFileSync(path, bytesOf(withBlock(text, lines), encoding), isNew ? { mode: 0o600 } : {});
+  output.note(`Wrote the addresses and keys of the fakes to ${path}.`);
+}
+
+const firstLine =
+  '# The fakes of `npx postreel fake`: delete these lines to use your own settings again.';
+const lastLine = '# End of the fakes.';
+
+/** A text of settings with those of the fakes at its end, where they come before its own, once. */
+function withBlock(text: string, lines: string): string {
+  const begin = text.indexOf(firstLine);
+  const end = text.indexOf(lastLine, begin);
+  const hasBlock = begin >= 0 && end >= 0;
+  const others = hasBlock
+    ? text.slice(0, begin) + text.slice(end + lastLine.length).replace(/^\r?\n/, '')
+    : text;
+  const isClosed = others === '' || others.endsWith('\n');
+  return `${others}${isClosed ? '' : '\n'}${firstLine}\n${lines}${lastLine}\n`;
+}
+
+function environmentOf({ messaging, media }: FakeServer): string {
+  const variables = {
+    MESSAGING_BASE_URL: messaging.baseUrl,
+    MESSAGING_API_KEY: messaging.secretKey,
+    MESSAGING_PUBLIC_KEY: messaging.publicKey,
+    MEDIA_BASE_URL: media.baseUrl,
+    MEDIA_API_KEY: media.apiKey,
+  };
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
+  return lines.join('');
+}
+
+/** The addresses under which other machines see this one. */
+function networkAddresses(url: string): string[] {
+  const { port } = new URL(url);
+  return Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .filter(({ internal, family }) => !internal && family === 'IPv4')
+    .map(({ address }) => `http://${address}:${port}`);
+}

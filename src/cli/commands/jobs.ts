@@ -1,0 +1,120 @@
+import type { GenerationJob, JobRecord, UnknownCall } from 'postreel/media';
+import { command, option } from '../command.js';
+import type { Context } from '../context.js';
+import { CommandEnd } from '../exit-codes.js';
+import { tableOf } from '../table.js';
+import { finishJobs, journalOption, makeFolderOf, mediaWithJournal, targetOf } from './saving.js';
+
+interface Input {
+  readonly journal: string;
+  readonly out?: string;
+}
+
+const out = option(
+  '-o, --out <path>',
+  'file, or folder for several (default: <file id> in this folder)',
+);
+
+/** `postreel jobs pending`, `resume`, `wait` and `dismiss` */
+export const jobs = [
+  command<Input>({
+    name: 'jobs pending',
+    about: 'list jobs that are not saved, and calls whose answer was lost',
+    options: [journalOption()],
+    examples: ['jobs pending'],
+    run: async ({ journal }, context) => {
+      const media = await mediaWithJournal(context, journal);
+      const pending = await media.journal.pending();
+      context.output.result(pending, () => describe(pending.jobs, pending.unknown, context));
+    },
+  }),
+  command<Input>({
+    name: 'jobs resume',
+    about: 'wait for every job that is not saved, and save its file',
+    options: [out, journalOption()],
+    examples: ['jobs resume --out videos/'],
+    run: async (input, context) => {
+      const { output } = context;
+      const media = await mediaWithJournal(context, input.journal);
+      const { jobs: found, unknown } = await media.resumeAll();
+      if (unknown.length > 0) {
+        const lost = `The answers of ${unknown.length} calls were lost`;
+        output.note(`${lost}: see \`postreel jobs pending\`.`);
+      }
+      if (found.length === 0) {
+        output.note('No jobs to wait for.');
+        return;
+      }
+      const target = await targetOf(input.out, { count: found.length });
+      await makeFolderOf(target);
+      await finishJobs(media, found, target, context);
+    },
+  }),
+  command<Input & { readonly fileId: readonly string[] }>({
+    name: 'jobs wait',
+    about: 'wait for jobs by their file ids, and save the files',
+    args: [['<fileId...>', 'file ids']],
+    options: [out, journalOption()],
+    examples: ['jobs wait file_1 --out cats.mp4', 'jobs wait file_1 file_2 --out article.mp3'],
+    run: async ({ fileId: fileIds, ...input }, context) => {
+      const media = await mediaWithJournal(context, input.journal);
+      const { jobs: known } = await media.journal.pending();
+      const recordOf = (fileId: string): JobRecord =>
+        known.find((job) => job.fileId === fileId) ?? { fileId, kind: 'video' };
+      const found: GenerationJob[] = fileIds.map((fileId) => media.job(recordOf(fileId)));
+      // In the order of the command line: a journal does not know which parts make one text.
+      const isSpeech = found.every(({ kind }) => kind === 'audio');
+      const target = await targetOf(input.out, { count: found.length, isSpeech });
+      await makeFolderOf(target);
+      await finishJobs(media, found, target, context);
+    },
+  }),
+  command<Input & { readonly id: readonly string[] }>({
+    name: 'jobs dismiss',
+    about: 'forget jobs or calls; the service goes on with what it has',
+    args: [['<id...>', 'file ids, or ids of calls whose answer was lost']],
+    options: [journalOption()],
+    examples: ['jobs dismiss file_1 --yes'],
+    plan: async ({ id: ids, journal }, context) => {
+      const media = await mediaWithJournal(context, journal);
+      const { jobs: found, unknown } = await media.journal.pending();
+      const known = [...found.map(({ fileId }) => fileId), ...unknown.map(({ id }) => id)];
+      const stranger = ids.find((id) => !known.includes(id));
+      if (stranger !== undefined) {
+        throw new CommandEnd('rejected', `${journal} has no open job ${stranger}.`);
+      }
+      return {
+        action: 'Forget, without saving',
+        facts: { ids, journal },
+        run: async () => {
+          for (const id of ids) {
+            await media.journal.dismiss(id);
+            context.output.result({ dismissed: id }, () => `dismissed ${id}`);
+          }
+        },
+      };
+    },
+  }),
+];
+
+function describe(
+  jobs: readonly JobRecord[],
+  unknown: readonly UnknownCall[],
+  { output }: Context,
+): string {
+  const rows = [
+    ...jobs.map(({ fileId, kind }) => ({ id: fileId, what: kind, state: 'not saved' })),
+    ...unknown.map(({ id, at, jobs: { length } }) => {
+      return { id, what: `${length} jobs of ${at}`, state: 'answer lost: may exist' };
+    }),
+  ];
+  if (rows.length === 0) {
+    return 'No jobs.';
+  }
+  const columns = [
+    { heading: 'Id', text: ({ id }: (typeof rows)[number]) => id },
+    { heading: 'What', text: ({ what }: (typeof rows)[number]) => what },
+    { heading: 'State', text: ({ state }: (typeof rows)[number]) => state },
+  ];
+  return tableOf(rows, columns, output);
+}

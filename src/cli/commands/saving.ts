@@ -1,0 +1,217 @@
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, extname, join } from 'node:path';
+import type { MediaClient, MediaFile, GenerationJob } from 'postreel/media';
+import { saveTo, fileJournal } from 'postreel/node';
+import type { Context } from '../context.js';
+import { CommandEnd } from '../exit-codes.js';
+import { startProgress, type Progress } from '../progress.js';
+import { option } from '../command.js';
+import type { Option } from 'commander';
+import { messageOf } from '../../core/errors.js';
+
+/** Where the commands write their jobs down unless `--journal` says otherwise. */
+export const defaultJournal = 'postreel-jobs.jsonl';
+
+export function journalOption(): Option {
+  return option('--journal <path>', 'where jobs are written down').default(defaultJournal);
+}
+
+/** Where files go: into a folder under their ids, or to one path. */
+export type Target = { readonly folder: string } | { readonly path: string };
+
+/** What a command is about to save. */
+export interface Expected {
+  readonly count: number;
+  /** Parts of one speech, in order: together they make one file. */
+  readonly isSpeech?: boolean;
+}
+
+/** A client that writes its jobs down, so that a crash loses none. */
+export function mediaWithJournal(context: Context, path = defaultJournal): Promise<MediaClient> {
+  return context.media({ journal: fileJournal(path) });
+}
+
+/** Reads `--out`. One file may have any name; a name for several has an extension, or it is a folder's. */
+export async function targetOf(
+  out: string | undefined,
+  { count, isSpeech = false }: Expected,
+): Promise<Target> {
+  const given = out ?? './';
+  const isFolder = await stat(given).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  const isFile = !isFolder && !/[\\/]$/.test(given) && (count === 1 || extname(given) !== '');
+  if (isFile && count > 1 && !isSpeech) {
+    const folder = `${given.slice(0, -extname(given).length)}/`;
+    throw new CommandEnd(
+      'usage',
+      `--out ${given} is one file, and there are ${count}. Give a folder: --out ${folder}`,
+    );
+  }
+  return isFile ? { path: given } : { folder: given };
+}
+
+/** Creates the folder of a target now: after the jobs are paid for is too late to fail. */
+export async function makeFolderOf(target: Target): Promise<void> {
+  await mkdir('path' in target ? dirname(target.path) : target.folder, { recursive: true });
+}
+
+/** Saves a finished file and gives its path. */
+export async function save(
+  file: MediaFile,
+  job: { readonly name: string; readonly kind: GenerationJob['kind'] },
+  { target, progress, signal }: Saving,
+): Promise<string> {
+  const path = 'path' in target ? target.path : join(target.folder, nameOf(file, job.kind));
+  await saveTo(file, path, {
+    signal,
+    onProgress: ({ receivedBytes, totalBytes }) =>
+      progress.show(job.name, {
+        done: receivedBytes,
+        total: totalBytes ?? receivedBytes,
+        note: 'downloading',
+      }),
+  });
+  progress.show(job.name, { done: 1, total: 1, note: 'saved' });
+  return path;
+}
+
+/** What saving needs beside the file. */
+export interface Saving {
+  readonly target: Target;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+// The id comes from the service: nothing in it may lead to another folder.
+function nameOf({ fileId, url }: MediaFile, kind: GenerationJob['kind']): string {
+  const extension = extname(new URL(url).pathname) || (kind === 'video' ? '.mp4' : '.mp3');
+  return fileId.replace(/[^\w-]/g, '_') + extension.replace(/[^\w.]/g, '');
+}
+
+/** Waits for jobs, saves their files and settles them in the journal. */
+export async function finishJobs(
+  media: MediaClient,
+  jobs: readonly GenerationJob[],
+  target: Target,
+  context: Context,
+): Promise<void> {
+  const progress = startProgress(context);
+  const saving = { target, progress, signal: context.signal };
+  await saveAll(media, jobs, saving, context).finally(() => progress.stop());
+}
+
+async function saveAll(
+  media: MediaClient,
+  jobs: readonly GenerationJob[],
+  saving: Saving,
+  context: Context,
+): Promise<void> {
+  const { target } = saving;
+  const isJoined = 'path' in target && jobs.length > 1;
+  const saveOne = async (job: GenerationJob, file: MediaFile) => {
+    const path = await save(file, { name: job.fileId, kind: job.kind }, saving);
+    await media.journal.acknowledge(job.fileId);
+    tellSaved({ fileId: job.fileId, path }, context);
+  };
+  let failures = 0;
+  const files = await Promise.all(
+    jobs.map(async (job) => {
+      try {
+        const file = await waitFor(job, saving);
+        await (isJoined ? undefined : saveOne(job, file));
+        return file;
+      } catch (error) {
+        failures += 1;
+        tellFailed(job.fileId, error, context);
+        return undefined;
+      } finally {
+        saving.progress.end(job.fileId);
+      }
+    }),
+  );
+  if (isJoined && !context.signal.aborted) {
+    const whole = files.filter((file) => file !== undefined);
+    if (whole.length === jobs.length) {
+      await saveJoined(media, whole, target.path, context);
+    } else {
+      context.output.note('Nothing was joined: `postreel jobs resume` saves the parts there are.');
+    }
+  }
+  endOf(failures, context);
+}
+
+async function waitFor(job: GenerationJob, { progress, signal }: Saving): Promise<MediaFile> {
+  const show = (percent: number, note: string) =>
+    progress.show(job.fileId, { done: percent, total: 100, note });
+  show(0, 'waiting');
+  return job.waitForFile({
+    signal,
+    onUpdate: ({ status, progress: done }) => show(percentOf(done), status),
+  });
+}
+
+/** Saves the parts of a speech as one file, whole or not at all. */
+async function saveJoined(
+  media: MediaClient,
+  files: readonly MediaFile[],
+  path: string,
+  context: Context,
+): Promise<void> {
+  const { signal, output } = context;
+  const whole = await media.joinAudio(files, { signal });
+  const beside = `${path}.part`;
+  try {
+    await writeFile(beside, whole.stream(), { signal });
+    await rename(beside, path);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
+  for (const { fileId } of files) {
+    await media.journal.acknowledge(fileId);
+  }
+  const fileIds = files.map(({ fileId }) => fileId);
+  output.result({ fileIds, path }, () => `${output.paint('green', 'saved')} ${path}`);
+}
+
+/** The unit is not documented: up to 1 it is taken for a share, above for percent. */
+export function percentOf(progress: number | undefined): number {
+  const value = progress ?? 0;
+  return Math.round(Math.min(100, value <= 1 ? value * 100 : value));
+}
+
+/** Prints a file that was saved. */
+export function tellSaved(
+  { fileId, path }: { readonly fileId: string; readonly path: string },
+  { output }: Context,
+): void {
+  output.result({ fileId, path }, () => `${output.paint('green', 'saved')} ${path}`);
+}
+
+/** Prints a job that came to nothing. */
+export function tellFailed(name: string, error: unknown, { output, signal }: Context): void {
+  if (signal.aborted) {
+    return;
+  }
+  const message = messageOf(error);
+  if (output.isJson) {
+    output.result({ name, error: message }, () => '');
+  } else {
+    output.note(`${output.paintNote('red', 'failed')} ${name}: ${message}`);
+  }
+}
+
+/** Ends a command whose jobs have all come to their end, or were left behind by Ctrl+C. */
+export function endOf(failures: number, { signal, output }: Context): void {
+  if (signal.aborted) {
+    output.note(
+      'What was submitted goes on: `postreel jobs resume` waits for it and saves the files.',
+    );
+  }
+  signal.throwIfAborted();
+  if (failures > 0) {
+    throw new CommandEnd('jobFailed', `${failures} of the jobs failed.`);
+  }
+}

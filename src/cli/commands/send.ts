@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises';
+import type { SendRequest } from 'postreel/messaging';
+import { attachment } from 'postreel/node';
+import { collect, collectData, command, option } from '../command.js';
+import type { Context } from '../context.js';
+import { CommandEnd } from '../exit-codes.js';
+import { count } from '../table.js';
+
+interface Input {
+  readonly to: readonly string[];
+  readonly from?: string;
+  readonly subject?: string;
+  readonly body?: string;
+  readonly bodyFile?: string;
+  readonly template?: string;
+  readonly reply?: string;
+  readonly data?: Record<string, unknown>;
+  readonly attach?: readonly string[];
+}
+
+/** `postreel send` */
+export const send = command<Input>({
+  name: 'send',
+  about: 'send an email to one or more people',
+  options: [
+    option('--to <email>', 'recipient; may be given several times', collect).makeOptionMandatory(),
+    option('--from <email>', 'sender, whose domain is verified'),
+    option('--subject <text>', 'subject'),
+    option('--body <html>', 'body'),
+    option('--body-file <path>', 'file with the body; - reads stdin'),
+    option('--template <id>', 'template, instead of a subject and a body'),
+    option('--reply <email>', 'reply-to address'),
+    option('--data <name=value>', 'template variable; may be given several times', collectData),
+    option('--attach <path>', 'file to attach; may be given several times', collect),
+  ],
+  examples: [
+    'send --from shop@example.com --to ann@example.com --subject Hi --body "<p>Hi</p>"',
+    'send --to ann@example.com --template tpl_welcome --data name=Ann --yes',
+    'send --from shop@example.com --to ann@example.com --subject News --body-file news.html',
+  ],
+  plan: async (input, context) => {
+    const email = await emailOf(input, context);
+    const messaging = await context.messaging();
+    const { to, from, subject, template, attach } = input;
+    return {
+      action: `Send ${count(to.length, 'email')}`,
+      facts: { to, from, subject, template, attachments: attach },
+      run: async () => {
+        const sent = await messaging.send(email, { signal: context.signal });
+        const word = context.output.paint('green', 'sent');
+        context.output.result(sent, () =>
+          sent.emails.map(({ contact, email: id }) => `${word} ${contact.email}  ${id}`).join('\n'),
+        );
+      },
+    };
+  },
+});
+
+async function emailOf(input: Input, context: Context): Promise<SendRequest> {
+  const { to, from, subject, template, reply, data, attach } = input;
+  const body = await bodyOf(input, context);
+  const attachments = attach && (await Promise.all(attach.map((path) => attachment(path))));
+  const given = Object.entries({ from, subject, body, template, reply, data, attachments });
+  const fields = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+  return { to, ...fields } as unknown as SendRequest; // the client checks what goes together
+}
+
+async function bodyOf({ body, bodyFile }: Input, { streams }: Context) {
+  if (body !== undefined && bodyFile !== undefined) {
+    throw new CommandEnd('usage', 'Use --body or --body-file, not both.');
+  }
+  if (bodyFile !== '-') {
+    return bodyFile === undefined ? body : readFile(bodyFile, 'utf8');
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of streams.stdin) {
+    chunks.push(Buffer.from(chunk as Uint8Array)); // no encoding is set: bytes
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,181 @@
+import { readFile } from 'node:fs/promises';
+import type { MediaClient, VideoJob, QueueProgress, QueueResult } from 'postreel/media';
+import { media as schemas } from 'postreel/schemas';
+import { requestProblems } from '../../core/validate.js';
+import { collectData, command, option } from '../command.js';
+import type { Context } from '../context.js';
+import { CommandEnd } from '../exit-codes.js';
+import { startProgress, waitText } from '../progress.js';
+import { count } from '../table.js';
+import {
+  endOf,
+  journalOption,
+  makeFolderOf,
+  mediaWithJournal,
+  percentOf,
+  save,
+  targetOf,
+  tellFailed,
+  tellSaved,
+  type Saving,
+  type Target,
+} from './saving.js';
+
+interface Input {
+  readonly idea?: string;
+  readonly script?: string;
+  readonly url?: string;
+  readonly voice?: string;
+  readonly set?: Record<string, unknown>;
+  readonly jobs?: string;
+  readonly out?: string;
+  readonly journal: string;
+}
+
+/** `postreel video` */
+export const video = command<Input>({
+  name: 'video',
+  about: 'make one or more videos, wait for them and save the files',
+  options: [
+    option('--idea <text>', 'topic of the video'),
+    option('--script <text>', 'text of the video'),
+    option('--url <address>', 'article to make the video of'),
+    option('--voice <id>', 'voice of the narrator'),
+    option('--set <name=value>', 'another field, such as aspectRatio=9:16', collectData),
+    option('--jobs <path>', 'JSON file with a list of videos, instead of the options above'),
+    option('-o, --out <path>', 'file, or folder for several (default: <file id>.mp4)'),
+    journalOption(),
+  ],
+  examples: [
+    'video --idea "Why cats purr" --voice voice_1 --out cats.mp4',
+    'video --script "$(cat script.txt)" --voice voice_1 --set aspectRatio=9:16 --yes',
+    'video --jobs videos.json --out videos/',
+  ],
+  plan: async (input, context) => {
+    const jobs = await readJobs(input);
+    refuseWrong(jobs);
+    const target = await targetOf(input.out, { count: jobs.length });
+    const media = await mediaWithJournal(context, input.journal);
+    return {
+      action: `Make ${count(jobs.length, 'video')}`,
+      facts: {
+        minutes: minutesOf(jobs),
+        'saved to': input.out ?? 'this folder',
+        journal: input.journal,
+      },
+      run: async () => {
+        await makeFolderOf(target);
+        await runQueue(media, jobs, target, context);
+      },
+    };
+  },
+});
+
+/** What they cost. */
+function minutesOf(jobs: readonly VideoJob[]): string {
+  const known = jobs.flatMap(({ duration }) => duration ?? []);
+  const sum = String(known.reduce((minutes, each) => minutes + each, 0));
+  if (known.length === jobs.length) {
+    return sum;
+  }
+  const open = 'as many as the service chooses';
+  return known.length === 0
+    ? open
+    : `${sum}, and ${open} for ${jobs.length - known.length} of them`;
+}
+
+async function runQueue(
+  media: MediaClient,
+  jobs: readonly VideoJob[],
+  target: Target,
+  context: Context,
+): Promise<void> {
+  const { signal } = context;
+  const progress = startProgress(context);
+  const saving: Saving = { target, progress, signal };
+  const paths = new Map<number, string>();
+  const main = jobs.length === 1 ? 'video 1' : 'all';
+  const nameOf = (fileId: string) => (jobs.length === 1 ? main : fileId);
+  let done = 0;
+  const showMain = (note: string) => progress.show(main, { done, total: jobs.length, note });
+  showMain('waiting for the service');
+  media.on('throttled', (wait) => showMain(waitText(wait)));
+  const queue = media.queue(jobs, {
+    signal,
+    onProgress: (all) => {
+      done = all.done + all.failed;
+      if (jobs.length > 1) {
+        showMain(sumOf(all));
+      }
+    },
+    save: async (file, { index }) => {
+      paths.set(index, await save(file, { name: nameOf(file.fileId), kind: 'video' }, saving));
+    },
+  });
+  media.on('job:update', ({ fileId, status, progress: share }) =>
+    progress.show(nameOf(fileId), { done: percentOf(share), total: 100, note: status }),
+  );
+  let failures = 0;
+  try {
+    for await (const result of queue) {
+      failures += tell(result, paths.get(result.index), context);
+      progress.end(nameOf(result.job?.fileId ?? ''));
+    }
+  } catch (error) {
+    if (!signal.aborted) {
+      throw error;
+    }
+  } finally {
+    progress.stop();
+  }
+  endOf(failures, context);
+}
+
+/** What stands behind the bar of all videos. */
+function sumOf({ done, failed, total = 0 }: QueueProgress): string {
+  const failures = failed === 0 ? '' : `, ${failed} failed`;
+  return `${done} of ${total} done${failures}`;
+}
+
+/** Prints how one video ended; gives the number of failures. */
+function tell(result: QueueResult, path: string | undefined, context: Context): 0 | 1 {
+  const name = result.job?.fileId ?? `video ${result.index + 1}`;
+  if (result.error !== undefined || path === undefined) {
+    tellFailed(name, result.error, context);
+    return 1;
+  }
+  tellSaved({ fileId: name, path }, context);
+  return 0;
+}
+
+async function readJobs(input: Input): Promise<VideoJob[]> {
+  const { idea, script, url, voice, set, jobs } = input;
+  if (jobs !== undefined) {
+    const list: unknown = JSON.parse(await readFile(jobs, 'utf8'));
+    if (!Array.isArray(list) || list.length === 0) {
+      throw new CommandEnd('rejected', `${jobs} must be a list of videos that is not empty.`);
+    }
+    return list as VideoJob[]; // checked before the question
+  }
+  const sources = [
+    idea !== undefined && { workflowType: 'idea', prompt: idea },
+    script !== undefined && { workflowType: 'script', content: script },
+    url !== undefined && { workflowType: 'url', content: url },
+  ].filter((source) => source !== false);
+  const [source] = sources;
+  if (source === undefined || sources.length > 1 || voice === undefined) {
+    throw new CommandEnd('usage', 'Use --voice with one of --idea, --script and --url, or --jobs.');
+  }
+  const job = { ...source, workflowFormat: 'video', voiceId: voice, ...set };
+  return [job as VideoJob]; // checked before the question
+}
+
+// A person says yes to jobs that can be made.
+function refuseWrong(jobs: readonly VideoJob[]): void {
+  const payload = jobs.map((job) => ({ workflowFormat: 'video', ...job }));
+  const [first] = requestProblems({ body: schemas.generate.video.body }, { payload }, undefined);
+  if (first) {
+    const field = jobs.length === 1 ? first.field.replace('payload[0].', '') : first.field;
+    throw new CommandEnd('rejected', `Nothing was submitted: \`${field}\` ${first.message}.`);
+  }
+}

@@ -1,0 +1,86 @@
+import { toMermaid, type Deployment } from 'postreel';
+import { command, option } from '../command.js';
+import { readDefinition } from './definition-file.js';
+
+interface DeployInput {
+  readonly file: string;
+  readonly enable?: boolean;
+  readonly prune?: boolean;
+  readonly replaces?: string;
+}
+
+const file = ['<file>', 'module that exports a definition, e.g. flow.js'] as const;
+
+/** `postreel workflows draw` and `deploy` */
+export const workflows = [
+  command<{ readonly file: string }>({
+    name: 'workflows draw',
+    about: 'print a workflow as a Mermaid flowchart',
+    args: [file],
+    examples: ['workflows draw flow.js > flow.mmd'],
+    run: async (input, { output }) => {
+      output.raw(`${toMermaid(await readDefinition(input.file))}\n`);
+    },
+  }),
+  command<DeployInput>({
+    name: 'workflows deploy',
+    about: 'deploy the workflow of a file as a version of its own, beside the one that runs',
+    args: [file],
+    options: [
+      option('--enable', 'then switch: disable the version that runs, and enable this one'),
+      option('--prune', 'delete disabled versions that are idle and were not changed by others'),
+      option('--replaces <id>', 'take the place of a workflow that was not deployed from a file'),
+    ],
+    examples: [
+      'workflows deploy flow.js',
+      'workflows deploy flow.js --enable',
+      'workflows deploy flow.js --enable --prune --yes',
+    ],
+    plan: async ({ file: path, enable, prune, replaces }, context) => {
+      const { output, signal } = context;
+      const definition = await readDefinition(path);
+      const client = (await context.messaging()).workflows;
+      const settings = { enable, prune, replaces };
+      const plan = await client.deploy(definition, { ...settings, dryRun: true }, { signal });
+      return {
+        action: `Deploy the workflow "${definition.name}"`,
+        facts: factsOf(plan),
+        isIdle: plan.operations.length === 0,
+        run: async () => {
+          const done = await client.deploy(definition, settings, { signal });
+          for (const note of output.isJson ? [] : done.notes) {
+            output.note(note);
+          }
+          const { name, workflowId, kept, operations } = done;
+          const word = operations.length > 0 ? 'deployed' : 'unchanged:';
+          output.result(done, () =>
+            [
+              `${output.paint('green', word)} ${name}, workflow ${workflowId}`,
+              ...kept.map((one) => `kept ${one.name}: ${one.reason}`),
+            ].join('\n'),
+          );
+        },
+      };
+    },
+  }),
+];
+
+/** What a deployment does, to be confirmed. */
+function factsOf({ operations, replaced, kept, notes }: Deployment): Record<string, string> {
+  const steps = operations.map((operation, at): [string, string] => [
+    `${at + 1}`,
+    Object.values(operation)
+      .filter((part) => part !== undefined)
+      .join(' '),
+  ]);
+  const running = replaced.map(({ workflowId, name, activeExecutions = 0 }): [string, string] => [
+    `disables ${workflowId}`,
+    `${name}, ${activeExecutions} running executions`,
+  ]);
+  const kepts = kept.map(({ workflowId, reason }): [string, string] => [
+    `keeps ${workflowId}`,
+    reason,
+  ]);
+  const more = notes.map((note, at): [string, string] => [`note ${at + 1}`, note]);
+  return Object.fromEntries([...steps, ...running, ...kepts, ...more]);
+}

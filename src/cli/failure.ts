@@ -1,0 +1,59 @@
+import { isPostreelError } from 'postreel';
+import { isError } from '../core/errors.js';
+import type { Context } from './context.js';
+import { withoutKeys } from './environment.js';
+import { CommandEnd, exitCodeOf } from './exit-codes.js';
+
+/** Says why a command ended and gives its exit code; with `--json` the error is JSON, too. */
+export function reportFailure(error: unknown, context: Context): number {
+  const exitCode = exitCodeOf(error);
+  const { output, environment } = context;
+  const say = (text: string) => output.note(withoutKeys(text, environment));
+  if (output.isJson) {
+    say(JSON.stringify({ error: factsOf(error), exitCode }));
+    return exitCode;
+  }
+  if (error instanceof CommandEnd) {
+    if (error.message !== '') {
+      say(error.message);
+    }
+    return exitCode;
+  }
+  say(`${output.paintNote('red', 'error:')} ${messageOf(error)}`);
+  for (const hint of hintsOf(error)) {
+    say(output.paintNote('dim', `  ${hint}`));
+  }
+  return exitCode;
+}
+
+function messageOf(error: unknown): string {
+  if (!isError(error)) {
+    return String(error);
+  }
+  const { code = '', path } = error as NodeJS.ErrnoException; // of a file system, or undefined
+  const sentence = fileErrors[code];
+  return sentence === undefined ? error.message : sentence + (path ? `: ${path}` : '.');
+}
+
+const fileErrors: Readonly<Record<string, string>> = {
+  ENOENT: 'There is no such file',
+  EISDIR: 'This is a folder, and no file',
+  EACCES: 'This file may not be read or written',
+  EEXIST: 'This file is there already; add --force to overwrite it',
+  EADDRINUSE: 'This port is taken; use another one, or --port 0 for any that is free',
+};
+
+function factsOf(error: unknown): object {
+  return isPostreelError(error) ? error.toJSON() : { message: messageOf(error) };
+}
+
+function hintsOf(error: unknown): string[] {
+  if (!isPostreelError(error)) {
+    return [];
+  }
+  // The message names the first one.
+  const fields = error.fieldErrors.slice(1).map(({ field, message }) => `\`${field}\` ${message}`);
+  const suggestions = error.suggestion === undefined ? [] : [error.suggestion];
+  const unknown = 'It may have happened all the same: check before you run this again.';
+  return [...fields, ...suggestions, ...(error.outcome === 'unknown' ? [unknown] : [])];
+}

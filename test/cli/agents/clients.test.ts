@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { unansweredMs } from '../../../src/cli/agents/approval.js';
+import { patienceMs } from '../../../src/cli/agents/files.js';
+import { openAgent, page, textOf, valueOf, type Elicits } from '../../support/cli/agent.js';
+import { mail, openDesk, videos } from '../../support/cli/desk.js';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+});
+afterEach(() => vi.useRealTimers());
+
+const accept: Elicits = () => ({ action: 'accept', content: { approve: true } });
+const decline: Elicits = () => ({ action: 'decline' });
+const cancel: Elicits = () => ({ action: 'cancel' });
+const silent: Elicits = () => new Promise(() => undefined);
+const failing: Elicits = () => Promise.reject(new Error('No window.'));
+const takenBack: Elicits = () => ({ action: 'accept', content: { approve: false } });
+const emptyHanded: Elicits = () => ({ action: 'accept', content: {} });
+
+/** The end of a call whose waits take as long as they may. */
+async function inTime<T>(call: Promise<T>, ms = patienceMs): Promise<T> {
+  call.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(ms);
+  return call;
+}
+
+describe('a client that asks its person', () => {
+  it.each([
+    ['a yes', accept, 1],
+    ['a no', decline, 0],
+    ['a yes that is taken back', takenBack, 0],
+  ])('is taken at its word: %s', async (_, elicits, sent) => {
+    const scene = openDesk();
+    const agent = await openAgent(scene, elicits);
+    const plan = await agent.plan('plan_email', mail);
+    const answer = await agent.call('carry_out', { plan });
+    expect(answer.isError === true).toBe(sent === 0);
+    expect(scene.messaging.outbox).toHaveLength(sent);
+    expect(agent.opened).toEqual([]);
+  });
+});
+
+describe('a client that announces questions and', () => {
+  it.each([
+    ['cancels them', cancel],
+    ['fails at them', failing],
+    ['has nothing that handles them', 'not handled'],
+    ['accepts without an answer', emptyHanded],
+    ['announces none after all', undefined],
+  ] as const)('%s: the page opens, and a yes there carries the plan out', async (_, elicits) => {
+    const scene = openDesk();
+    const agent = await openAgent(scene, elicits);
+    const plan = await agent.plan('plan_email', mail);
+    const waiting = await inTime(agent.call('carry_out', { plan }));
+    expect(valueOf(waiting)).toMatchObject({ state: 'waiting' });
+    expect(textOf(waiting)).toContain(page.host);
+    expect(agent.opened).toEqual([page.url]);
+    const again = agent.call('carry_out', { plan });
+    await vi.advanceTimersByTimeAsync(1000);
+    const [asked] = agent.desk.asked();
+    agent.desk.decide(plan, asked!.fingerprint, 'yes');
+    expect(valueOf(await again)).toMatchObject({ emails: [{}] });
+    expect(agent.opened).toEqual([page.url]);
+    expect(scene.messaging.outbox).toHaveLength(1);
+  });
+
+  it('never answers: the page opens beside it, and either answer counts', async () => {
+    const scene = openDesk();
+    const cancelled = vi.fn();
+    const agent = await openAgent(scene, silent);
+    agent.client.fallbackNotificationHandler = () => Promise.resolve(cancelled());
+    const plan = await agent.plan('plan_email', mail);
+    const call = agent.call('carry_out', { plan });
+    await vi.advanceTimersByTimeAsync(unansweredMs - 1);
+    expect(agent.opened).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(agent.opened).toEqual([page.url]);
+    const [asked] = agent.desk.asked();
+    agent.desk.decide(plan, asked!.fingerprint, 'yes');
+    expect(valueOf(await call)).toMatchObject({ emails: [{}] });
+  });
+});
+
+describe('a client with a time limit', () => {
+  it('gives up while its person thinks: the late yes is carried out, and told', async () => {
+    const scene = openDesk();
+    let answer: (said: { action: 'accept'; content: { approve: boolean } }) => void = () =>
+      undefined;
+    const agent = await openAgent(
+      scene,
+      () =>
+        new Promise((resolve) => {
+          answer = resolve;
+        }),
+    );
+    const plan = await agent.plan('plan_email', mail);
+    await expect(inTime(agent.call('carry_out', { plan }, 10_000), 10_000)).rejects.toThrow(
+      'timed out',
+    );
+    answer({ action: 'accept', content: { approve: true } });
+    await vi.waitFor(() => expect(scene.messaging.outbox).toHaveLength(1));
+    await agent.desk.idle();
+    await vi.waitFor(() =>
+      expect(agent.logged).toContainEqual(expect.stringContaining(`${plan} (Send 1 email) was`)),
+    );
+    expect(valueOf(await agent.call('find_contacts'))).toMatchObject({
+      news: [expect.stringContaining('was carried out')],
+      answer: { items: [{}, {}, {}, {}] },
+    });
+    expect(valueOf(await agent.call('carry_out', { plan }))).toMatchObject({ emails: [{}] });
+    expect(scene.messaging.outbox).toHaveLength(1);
+  });
+
+  it('gives up while the email is sent: it is sent once, and the next plan names it', async () => {
+    const scene = openDesk();
+    const agent = await openAgent(scene, accept);
+    const plan = await agent.plan('plan_email', mail);
+    scene.messaging.fail('POST /v1/send', { slow: 20_000 });
+    const call = agent.call('carry_out', { plan }, 1);
+    await expect(inTime(call, 5)).rejects.toThrow('timed out');
+    await agent.desk.idle();
+    const next = await agent.call('plan_email', mail);
+    expect(textOf(next)).toContain('the same step before: | ');
+    expect(textOf(next)).toContain(': carried out (');
+    expect(scene.messaging.outbox).toHaveLength(1);
+  });
+
+  it('of a minute gets an answer from every tool before it is over', async () => {
+    const scene = openDesk();
+    const agent = await openAgent(scene, silent);
+    const { fileId } = scene.media.files[0] ?? { fileId: 'file_unknown' };
+    const plan = await agent.plan('plan_videos', videos);
+    for (const [tool, args] of [
+      ['carry_out', { plan }],
+      ['wait_for_files', { fileIds: [fileId] }],
+    ] as const) {
+      await expect(inTime(agent.call(tool, args), 59_000)).resolves.toBeDefined();
+    }
+  });
+});
+
+describe('whatever waits tells that it does, every five seconds:', () => {
+  it.each([
+    ['by progress', true],
+    ['in the log, where the client follows no progress', false],
+  ])('%s', async (_, follows) => {
+    const scene = openDesk();
+    const agent = await openAgent(scene, silent);
+    const plan = await agent.plan('plan_email', mail);
+    const told: unknown[] = [];
+    const call = agent.client.callTool(
+      { name: 'carry_out', arguments: { plan } },
+      undefined,
+      follows
+        ? { onprogress: ({ progress, message }) => told.push([progress, message]), timeout: 60_000 }
+        : {},
+    );
+    await inTime(call);
+    const heard = follows ? told : agent.logged;
+    expect(heard.length).toBeGreaterThanOrEqual(8);
+    expect(JSON.stringify(heard)).toContain('waiting for a person');
+    if (follows) {
+      const counts = told.map((each) => (each as [number])[0]); // as: pushed above
+      expect(counts).toEqual([...counts].sort((one, other) => one - other));
+      expect(new Set(counts).size).toBe(counts.length);
+      expect(agent.logged).toEqual([]);
+    }
+  });
+});
+
+it('the token of the page is in no answer, log or notice', async () => {
+  const scene = openDesk();
+  const agent = await openAgent(scene, cancel);
+  const plan = await agent.plan('plan_email', mail);
+  const told: unknown[] = [];
+  const call = agent.client.callTool({ name: 'carry_out', arguments: { plan } }, undefined, {
+    onprogress: (notice) => told.push(notice),
+  });
+  const answer = await inTime(call);
+  const again = await inTime(agent.call('carry_out', { plan }));
+  expect(agent.opened).toEqual([page.url]);
+  expect(JSON.stringify([answer, again, told, agent.logged])).not.toContain('secret-token');
+});
