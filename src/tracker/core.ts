@@ -240,10 +240,10 @@ export class Core {
 
   /** Starts where there is consent and somebody sees the page. */
   #begin(): void {
-    const refusal = this.#refusal();
-    if (refusal === 'gpc' || this.#consent === 'denied') {
+    if (this.#refusal()) {
+      // Also what a tab has stored that ended before it knew of a denial.
       this.#store.erase();
-    } else if (!refusal && this.#consent !== 'pending') {
+    } else if (this.#consent !== 'pending') {
       this.#place?.whenShown(() => this.#start());
     }
   }

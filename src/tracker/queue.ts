@@ -517,7 +517,8 @@ export class Queue {
 
   /** Nothing but time stands between this event and its request. */
   #isWaiting({ isSent, record }: Entry, busy: ReadonlySet<string | undefined>): boolean {
-    return !isSent && !!record.email && record.owner !== NOBODY && !busy.has(record.email);
+    const isOwn = record.owner !== NOBODY && !this.#claims.has(record.id);
+    return isOwn && !isSent && !!record.email && !busy.has(record.email);
   }
 
   #isForExit({ isSent, isStored, record, until }: Entry, isReachable: boolean): boolean {
@@ -647,10 +648,13 @@ export class Queue {
    */
   #isOurs(entry: Entry, owners: readonly string[]): boolean {
     const { store } = this.#ports;
+    if (this.#claims.has(entry.record.id)) {
+      return false; // not certain yet
+    }
     const copy = entry.isStored ? store.get(entry.record.id) : entry.record;
     if (entry.isStored && !store.keepsEvents) {
       this.#moveToMemory();
-      return true;
+      return this.entries.includes(entry);
     }
     if (copy && owners.includes(copy.owner)) {
       return true;
@@ -670,18 +674,24 @@ export class Queue {
   }
 
   #save(entry: Entry): void {
-    entry.isStored = this.#ports.store.set(entry.record);
-    if (!this.#ports.store.keepsEvents) {
+    const isWritten = this.#ports.store.set(entry.record);
+    entry.isStored ||= isWritten;
+    if (!isWritten) {
       this.#moveToMemory();
     }
   }
 
   /** The store has failed: what it still has of this tab must not be sent by others as well. */
   #moveToMemory(): void {
-    for (const entry of this.entries) {
-      if (entry.isStored) {
-        entry.isStored = false;
-        this.#ports.store.remove(entry.record.id);
+    const { store } = this.#ports;
+    for (const entry of this.entries.filter(({ isStored }) => isStored)) {
+      const owner = store.get(entry.record.id)?.owner ?? NOBODY;
+      entry.isStored = false;
+      if (owner === NOBODY || owner === this.owner) {
+        store.remove(entry.record.id);
+      } else {
+        this.#forget(entry);
+        this.#ports.ended(entry, 'elsewhere');
       }
     }
   }

@@ -52,7 +52,8 @@ export function createStore({ prefix, open, keepsEvents, onFailure }: StoreOptio
     attempt((store) => store.remove(key));
   };
   const get = (id: string): EventRecord | undefined => {
-    const text = isKept() ? attempt((store) => store.get(id)) : undefined;
+    // Reading is tried after a failure too: another tab may have the event by now.
+    const text = keepsEvents ? attempt((store) => store.get(id)) : undefined;
     lengths.set(id, text?.length ?? 0);
     return recordOf(id, text);
   };

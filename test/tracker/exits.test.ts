@@ -149,7 +149,7 @@ describe('an exit', () => {
       tracker.resume();
     }
     leave();
-    const bytes = page.sent.map(({ init }) => String(init.body).length);
+    const bytes = page.sent.map(({ init }) => (init.body as string).length);
     expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(65_536);
     expect(page.sent).toHaveLength(12);
     page.reply = taken;

@@ -13,7 +13,8 @@ afterEach(async () => {
 const fails = () => {
   throw new Error('full');
 };
-const storageWith = (methods: object) => () => Object.assign(Object.create(fakeStorage()), methods);
+const storageWith = (methods: object) => () =>
+  Object.assign(Object.create(fakeStorage()) as object, methods);
 
 const faults: Readonly<Record<string, () => unknown>> = {
   'is full': storageWith({ setItem: fails }),

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, type MockInstance, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PendingEvent, TrackOptions } from 'postreel/tracker';
 import { autoPage } from 'postreel/tracker/extras';
 import { fakePage, taken } from '../support/tracker/page.js';
@@ -6,7 +6,7 @@ import { fakePage, taken } from '../support/tracker/page.js';
 // A tracker is a guest: it throws nothing into the page, and what is wrong it tells once.
 
 let page: ReturnType<typeof fakePage>;
-let warn: ReturnType<typeof vi.spyOn>;
+let warn: MockInstance<typeof console.warn>;
 beforeEach(() => {
   page = fakePage();
   warn = vi.spyOn(console, 'warn').mockReturnValue();
@@ -36,9 +36,9 @@ describe('track() with what cannot be sent', () => {
   ])('throws nothing for %s, and says what was dropped', async (_, data) => {
     const tracker = page.start();
     // Plain JavaScript may pass anything.
-    const { outcome } = tracker.track('viewed', data as object);
+    const { outcome } = tracker.track('viewed', data as never);
     expect(await outcome).toEqual({ status: 'dropped', reason: 'invalid' });
-    tracker.track('viewed', data as object);
+    tracker.track('viewed', data as never);
     expect(told()).toEqual([expect.stringContaining('"viewed"')]);
     await page.pass(1000);
     expect([page.sent, Object.keys(page.storage)]).toEqual([[], []]);
@@ -111,7 +111,7 @@ describe('beforeSend', () => {
     );
     expect(told()).toEqual([expect.stringContaining('beforeSend')]);
   });
-  it('that makes an event unsendable drops it, and no router hears of it', async () => {
+  it('that makes an event unsendable drops it, and no router hears of it', () => {
     vi.stubGlobal('location', { href: 'https://shop.test/', search: '' });
     vi.stubGlobal('document', Object.assign(new EventTarget(), { referrer: '' }));
     vi.stubGlobal('history', {

@@ -50,7 +50,7 @@ window.otherSite = away.href;
 window.start = (options) => {
   window.tracker = postreel.createTracker({ publicKey: 'pk_test', namespace: 'app', baseUrl: '${serviceUrl}',
     email: 'ann@example.com', limit: { perSecond: 50, burst: 50 }, ...options });
-  for (const name of ['delivered', 'dropped', 'retry', 'paused', 'blocked'])
+  for (const name of ['delivered', 'unconfirmed', 'dropped', 'retry', 'paused', 'blocked', 'warning'])
     tracker.on(name, (detail) => notices.push({ name, ...detail }));
 };
 window.trackMany = (from, to, extra) => {
@@ -91,8 +91,10 @@ function hurry(speed) {
     const isScript = path === '/tracker.js';
     response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html');
     response.setHeader('Content-Security-Policy', POLICIES[path] ?? '');
-    if (path === '/cleared') {
-      response.setHeader('Clear-Site-Data', '"storage"');
+    if (path === '/moved') {
+      // To another page of the site, or to another site.
+      const to = decodeURIComponent(request.url?.split('?')[1] ?? '');
+      return response.writeHead(302, { Location: to || '/away' }).end();
     }
     const away = '<!doctype html><title>away</title><link rel="icon" href="data:,">';
     return response.end(isScript ? script : path === '/away' ? away : page);

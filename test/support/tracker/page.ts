@@ -71,7 +71,7 @@ export function fakePage(globals: Record<string, unknown> = {}) {
 export function fakeStorage(): Record<string, string> {
   const methods = {
     getItem(key: string) {
-      return Object.hasOwn(this, key) ? Reflect.get(this, key) : null;
+      return Object.hasOwn(this, key) ? (Reflect.get(this, key) as unknown) : null;
     },
     setItem(key: string, value: string) {
       Reflect.set(this, key, value);
