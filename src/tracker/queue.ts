@@ -659,7 +659,10 @@ export class Queue {
     if (copy && owners.includes(copy.owner)) {
       return true;
     }
-    if (copy?.owner !== NOBODY) {
+    if (copy?.owner === NOBODY) {
+      // Taken over while this tab was frozen, and released again: to be claimed like any other.
+      entry.record = { ...entry.record, owner: NOBODY };
+    } else {
       this.#forget(entry);
       this.#ports.ended(entry, copy ? 'elsewhere' : entry.isSent ? 'unconfirmed' : 'cleared');
     }

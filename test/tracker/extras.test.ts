@@ -80,6 +80,47 @@ describe('autoPage', () => {
     stop();
     expect(Object.entries(history)).toContainEqual(['pushState', foreign]);
   });
+  it('tracks a page again that comes back from the back/forward cache', () => {
+    const track = vi.fn();
+    autoPage({ track });
+    page.events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: false }));
+    page.events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+    expect(track).toHaveBeenCalledTimes(2);
+  });
+  it('sees routers on the Navigation API, and leaves history alone there', () => {
+    const navigation = new EventTarget();
+    vi.stubGlobal('navigation', navigation);
+    const before = Object.values(history);
+    const track = vi.fn();
+    const stop = autoPage({ track });
+    expect(Object.values(history)).toEqual(before);
+    Object.assign(location, { href: 'https://shop.test/next' });
+    navigation.dispatchEvent(new Event('currententrychange'));
+    stop();
+    Object.assign(location, { href: 'https://shop.test/later' });
+    navigation.dispatchEvent(new Event('currententrychange'));
+    expect(track).toHaveBeenCalledTimes(2);
+  });
+  it('does nothing when it is called twice, as effects are under StrictMode', () => {
+    const tracker = { track: vi.fn() };
+    const stop = autoPage(tracker);
+    autoPage(tracker)();
+    stop();
+    autoPage(tracker);
+    history.pushState(null, '', '/next');
+    expect(tracker.track).toHaveBeenCalledTimes(2);
+  });
+  it('throws nothing into a router, whatever a tracker does', () => {
+    const error = vi.spyOn(console, 'error').mockReturnValue();
+    autoPage({
+      track: () => {
+        throw new TypeError('of a tracker');
+      },
+    });
+    expect(() => history.pushState(null, '', '/next')).not.toThrow();
+    expect(error).toHaveBeenCalledTimes(2);
+    error.mockRestore();
+  });
   it('does nothing on a server', () => {
     vi.stubGlobal('document', undefined);
     const track = vi.fn();

@@ -243,7 +243,10 @@ class World {
       ends: [],
       mayRepeat: false,
       // Another tab may have decided, of which this one has not heard.
-      mayBeLost: isDenied(this.#decided) || at <= this.#decided.erasedAt,
+      mayBeLost:
+        isDenied(this.#decided) ||
+        at <= this.#decided.erasedAt ||
+        this.#tabs.some((other) => isDenied(other.queue.decisions)),
       maySurvive: false,
     });
     this.#sizes.set(id, this.pick([200, 200, 5000, 30_000]));

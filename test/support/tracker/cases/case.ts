@@ -13,6 +13,7 @@ export interface Case {
   readonly engines?: readonly Engine[];
   /** Kills the browser or takes its network away: nothing else may run in it meanwhile. */
   readonly isAlone?: true;
+}
 
 export const DEFAULT: readonly Delivery[] = ['no-duplicates'];
 export const BOTH: readonly Delivery[] = ['no-duplicates', 'no-loss'];

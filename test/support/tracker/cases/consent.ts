@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { until } from '../browser.js';
-import { type PageOptions, UNSENT, type World, code } from '../world.js';
+import { UNSENT, type World, code } from '../world.js';
 import type { Case } from './case.js';
 import { leave, visitAgain } from './scenarios.js';
 
@@ -61,19 +61,23 @@ const erasedElsewhere = (
 });
 
 /** No hook runs, no key is written, nothing is kept. */
-const takesNothingIn = (reason: 'gpc' | 'denied', options: PageOptions): Case => ({
+const takesNothingIn = (reason: 'gpc' | 'denied', before = ''): Case => ({
   name: `takes nothing in, and calls no hook: ${reason}`,
   run: async (world) => {
-    const page = await world.visit('/');
+    const page = await world.open({ before, email: '' });
     await page.evaluate(
-      new Function(
-        'options',
-        `${options.before ?? ''};
-      window.hooked = 0;
-      start({ ...options, beforeSend: (event) => (localStorage.hooked = ++window.hooked, event) });
-      trackMany(0, 10);`,
-      ) as (given: PageOptions) => void,
-      options,
+      (consent) => {
+        tracker.dispose();
+        window.start({
+          consent,
+          beforeSend: (event) => {
+            localStorage.setItem('hooked', '1');
+            return event;
+          },
+        });
+        trackMany(0, 10);
+      },
+      reason === 'denied' ? reason : 'granted',
     );
     await until(() => page.evaluate(() => notices.length === 10));
     expect(await page.evaluate(() => notices.map((notice) => notice.reason))).toEqual(
@@ -87,12 +91,13 @@ const takesNothingIn = (reason: 'gpc' | 'denied', options: PageOptions): Case =>
 
 /** Consent, logout and whose event it is. */
 export const CONSENT: readonly Case[] = [
-  takesNothingIn('denied', { consent: 'denied' }),
-  takesNothingIn('gpc', {
-    before: code(() => {
+  takesNothingIn('denied'),
+  takesNothingIn(
+    'gpc',
+    code(() => {
       Object.defineProperty(navigator, 'globalPrivacyControl', { value: true });
     }),
-  }),
+  ),
   {
     name: 'writes nothing while consent is pending, and sends nothing when it is left',
     run: async (world) => {
