@@ -2,8 +2,17 @@ import { type Decision, isDenied } from './consent.js';
 import { snapshot } from './data.js';
 import { createNotices } from './notices.js';
 import { checkedOptions, emailOf, newId, prefixOf } from './options.js';
-import type { Place } from './page.js';
-import { type End, type Entry, type EventRecord, MAX_WAIT_MS, Queue, type Store } from './queue.js';
+import type { Life, Place } from './page.js';
+import {
+  type End,
+  type Entry,
+  type EventRecord,
+  isFinal,
+  isRejection,
+  MAX_WAIT_MS,
+  Queue,
+  type Store,
+} from './queue.js';
 import { budgetOfPage, bytesOf, request, type Target, urlOf } from './request.js';
 import { createStore } from './store.js';
 import type { Tabs } from './tabs.js';
@@ -22,7 +31,7 @@ const MAX_OUTCOME_MS = 10_000;
 const MIN_TIMER_MS = 50;
 
 const STORE_FAILED =
-  'The storage failed. What is not delivered when the page ends may be lost, and a decision on consent forgotten.';
+  'The storage failed. What is not delivered when the page ends may be lost, and a decision forgotten.';
 
 /** An event that waits for consent, as it was tracked. */
 interface Held {
@@ -32,7 +41,7 @@ interface Held {
 }
 
 /** One tracker: takes events in, has them sent and tells what became of them. Nothing in here throws. */
-export class Core {
+export class Core implements Life {
   readonly notices = createNotices();
   readonly counts: TrackerStats = {};
   readonly queue: Queue;
@@ -81,7 +90,7 @@ export class Core {
     if (place?.memoryReason) {
       this.notices.warnDeveloper(place.memoryReason);
     }
-    this.#stop = place?.live(this.#prefix, this.#life());
+    this.#stop = place?.live(this.#prefix, this);
     this.#tabs.open();
     this.#begin();
   }
@@ -110,9 +119,7 @@ export class Core {
   identify(given: unknown): void {
     const email = emailOf(given);
     if (given && !email) {
-      this.notices.warnDeveloper(
-        'identify() needs an email address and got something else. Events wait until it gets one.',
-      );
+      this.notices.warnDeveloper('identify() needs an email address: events wait for one.');
     }
     if (this.#place) {
       this.queue.identify(email);
@@ -139,8 +146,7 @@ export class Core {
 
   /** Tries at once; true when nothing is left. */
   flush(timeoutMs: number): Promise<boolean> {
-    this.queue.retryNow();
-    this.pump();
+    this.retryNow();
     if (!this.pending) {
       return Promise.resolve(true);
     }
@@ -178,7 +184,33 @@ export class Core {
   /** Ends this tracker as the end of its page would. */
   dispose(): void {
     this.#stop?.();
-    this.#leave();
+    this.leave();
+  }
+
+  leave(): void {
+    clearTimeout(this.#timer);
+    this.queue.leave();
+    this.#tabs.close();
+  }
+
+  comeBack(): void {
+    this.#tabs.open();
+    this.queue.comeBack();
+    this.look();
+  }
+
+  retryNow(): void {
+    this.queue.retryNow();
+    this.pump();
+  }
+
+  look(): void {
+    this.#tabs.look();
+    this.pump();
+  }
+
+  noteExit(isWithinSite: boolean): void {
+    this.queue.isWithinSite = isWithinSite;
   }
 
   #queueOf(owner: string, limit: TrackerOptions['limit']): Queue {
@@ -206,36 +238,6 @@ export class Core {
         limit: { perSecond: limit?.perSecond ?? 5, burst: limit?.burst ?? 20 },
       },
     );
-  }
-
-  #life() {
-    return {
-      leave: () => this.#leave(),
-      comeBack: () => {
-        this.#tabs.open();
-        this.queue.comeBack();
-        this.#tabs.look();
-        this.pump();
-      },
-      retryNow: () => {
-        this.queue.retryNow();
-        this.pump();
-      },
-      look: () => {
-        this.#tabs.look();
-        this.pump();
-      },
-      obey: () => this.pump(),
-      noteExit: (isWithinSite: boolean) => {
-        this.queue.isWithinSite = isWithinSite;
-      },
-    };
-  }
-
-  #leave(): void {
-    clearTimeout(this.#timer);
-    this.queue.leave();
-    this.#tabs.close();
   }
 
   /** Starts where there is consent and somebody sees the page. */
@@ -329,12 +331,10 @@ export class Core {
       if (item === null || typeof item?.event === 'string') {
         return item;
       }
-      this.notices.warnDeveloper(
-        `beforeSend must return the event, or null to drop it. It returned ${nameOf(item)}: the event was dropped.`,
-      );
+      this.notices.warnDeveloper('beforeSend must return the event or null: the event was dropped.');
     } catch (error) {
       // It may have been about to remove something: what it did not pass stays here.
-      this.notices.warnDeveloper(`beforeSend threw (${textOf(error)}): the event was dropped.`);
+      this.notices.warnDeveloper(`beforeSend threw (${textOf(error)}). The event was dropped.`);
     }
     return null;
   }
@@ -380,19 +380,16 @@ export class Core {
 
   /** Says once what a developer has to mend. */
   #explain(status: number): void {
-    const url = urlOf(this.#target);
-    if (status > 299 && status < 400) {
+    if (isRejection(status)) {
       this.notices.warnDeveloper(
-        `${url} answers with a redirect, which is not followed. Set baseUrl to where it leads (a trailing slash, https or www may be missing); events are kept.`,
+        `The service rejected an event with ${status}: check its contact and its data.`,
       );
-    } else if ([401, 403, 404].includes(status)) {
-      this.notices.warnDeveloper(
-        `${url} answered ${status}: is the key or the address wrong? Events are kept until resume() or the next page.`,
-      );
-    } else if (status > 399 && status < 500 && status !== 408 && status !== 429) {
-      this.notices.warnDeveloper(
-        `The service rejected an event with ${status}, and it was dropped. Is its contact an email address?`,
-      );
+    } else if (isFinal(status)) {
+      const what =
+        status < 400
+          ? 'answers with a redirect: set baseUrl to where it leads'
+          : `answers ${status}: check the key and the address`;
+      this.notices.warnDeveloper(`${urlOf(this.#target)} ${what}. Events are kept.`);
     }
   }
 
@@ -488,13 +485,6 @@ const copyOf = <Data>(data: Data): Data => {
     return data;
   }
 };
-
-const nameOf = (value: unknown): string =>
-  value === undefined
-    ? 'nothing'
-    : value instanceof Promise
-      ? 'a promise'
-      : 'something that is no event';
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

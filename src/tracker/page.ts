@@ -12,7 +12,7 @@ export interface Life {
   /** Other pages may have left events. */
   readonly look: () => void;
   /** Others may have decided, or cleared the store. */
-  readonly obey: () => void;
+  readonly pump: () => void;
   readonly noteExit: (isWithinSite: boolean) => void;
 }
 
@@ -29,9 +29,7 @@ export interface Place {
   readonly live: (prefix: string, life: Life) => () => void;
 }
 
-const OF_EXTENSION =
-  'This is a content script: localStorage belongs to the site, so events and addresses stay in memory. ' +
-  'Track from the service worker of the extension, or send it a message.';
+const OF_EXTENSION = 'In a content script localStorage belongs to the site: events stay in memory.';
 
 /** The page of a browser. */
 export const pageOfBrowser = (): Place | undefined =>
@@ -66,29 +64,30 @@ const isContentScript = (): boolean => {
 };
 
 const live = (prefix: string, life: Life): (() => void) => {
+  const look = () => life.look();
   const stopListening = listen({
-    pagehide: life.leave,
+    pagehide: () => life.leave(),
     pageshow: ({ persisted }: PageTransitionEvent) => {
       if (persisted) {
         life.comeBack();
       }
     },
-    online: life.retryNow,
-    focus: life.look,
+    online: () => life.retryNow(),
+    focus: look,
     storage: ({ key, newValue }: StorageEvent) => {
       if (key === null || key === `${prefix}consent`) {
-        life.obey();
+        life.pump();
       } else if (key.startsWith(prefix) && newValue?.includes('"owner":""')) {
         life.look();
       }
     },
   });
-  const stopWatching = watchExits(life.noteExit);
+  const stopWatching = watchExits((isWithinSite) => life.noteExit(isWithinSite));
   // On a phone a tab that is shown again gets no focus.
-  document.addEventListener('visibilitychange', life.look);
+  document.addEventListener('visibilitychange', look);
   return () => {
     stopListening();
-    document.removeEventListener('visibilitychange', life.look);
+    document.removeEventListener('visibilitychange', look);
     stopWatching();
   };
 };

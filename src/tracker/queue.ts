@@ -723,11 +723,11 @@ const entryOf = (record: EventRecord, isStored: boolean): Entry => ({
 });
 
 /** True where the service has said no for good: 4xx but 401, 403, 404, 408 and 429. */
-const isRejection = (status: number): boolean =>
+export const isRejection = (status: number): boolean =>
   status > 399 && status < 500 && ![401, 403, 404, 408, 429].includes(status);
 
 /** True where the key or the address is wrong: 401, 403, 404 and redirects. */
-const isFinal = (status: number): boolean =>
+export const isFinal = (status: number): boolean =>
   (status > 299 && status < 400) || [401, 403, 404].includes(status);
 
 /** True where the service may have taken the event: no answer, 408, and 5xx other than 503. */
