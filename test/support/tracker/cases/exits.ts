@@ -29,7 +29,7 @@ async function threeTrackers(world: World): Promise<void> {
       window.start({ namespace });
       trackMany(index * 5, index * 5 + 5, { text });
     }
-    location.href = '/away';
+    location.href = otherSite;
   });
   // What did not fit waits for the next visit of each.
   for (const namespace of ['app', 'app-b', 'app-c']) {
