@@ -77,7 +77,7 @@ const takesNothingIn = (reason: 'gpc' | 'denied', before = ''): Case => ({
         });
         trackMany(0, 10);
       },
-      reason === 'denied' ? reason : 'granted',
+      reason === 'denied' ? ('denied' as const) : ('granted' as const),
     );
     await until(() => page.evaluate(() => notices.length === 10));
     expect(await page.evaluate(() => notices.map((notice) => notice.reason))).toEqual(

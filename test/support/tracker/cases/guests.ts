@@ -2,13 +2,13 @@ import { expect } from 'vitest';
 import { INSECURE, until } from '../browser.js';
 import { type PageOptions, type World, code, expectExactly } from '../world.js';
 import { BOTH, type Case } from './case.js';
-import { arrive, leave, once, visitAgain } from './scenarios.js';
+import { arrive, goBack, leave, noteRestores, once, visitAgain } from './scenarios.js';
 
 type Scene = 'Panel' | 'Broken' | 'Loading';
 
 declare global {
   var reactPage: { render(tracker: unknown, scene: Scene): void };
-  var pages: string[];
+  var extras: { autoPage(given: unknown): () => void };
 }
 
 /** What arrives of a component that is mounted under StrictMode and gets other props later. */
@@ -184,11 +184,79 @@ async function redirected(world: World): Promise<void> {
   expectExactly(world.figures('a 308, then the service', 5));
 }
 
+/** The snippet in a page whose policy lets it load the script, or does not. */
+const snippet = (name: string, isLoaded: boolean): Case => ({
+  name: `settles what the snippet has queued: ${name}`,
+  run: async (world) => {
+    const page = await world.visit(`/snippet/${name}`);
+    const flushed = await page.evaluate(() => {
+      tracker.identify('ann@example.com');
+      tracker.track('clicked', { n: 0 });
+      return tracker.flush();
+    });
+    expect(flushed).toBe(isLoaded);
+    await page.close();
+    expect(world.figures(name, 1)).toMatchObject({ delivered: isLoaded ? 1 : 0, duplicates: 0 });
+  },
+});
+
+/** Routes by `history` and by the Navigation API, and Back from the cache; asked for twice. */
+async function pageViews(world: World): Promise<void> {
+  const page = await world.open();
+  await page.evaluate(() => {
+    document.head.append(Object.assign(document.createElement('script'), { src: '/extras.js' }));
+  });
+  await once(page, () => 'extras' in window);
+  await noteRestores(page);
+  await leave(page, () => {
+    extras.autoPage(tracker);
+    extras.autoPage(tracker);
+    history.pushState(null, '', '/one');
+    history.replaceState(null, '', '/one?tab=2');
+    const { navigation } = window as unknown as {
+      navigation?: EventTarget & { navigate(url: string): { finished: Promise<void> } };
+    };
+    navigation?.addEventListener('navigate', (event) => {
+      const { destination, intercept } = event as Event & {
+        destination: { url: string };
+        intercept(options: object): void;
+      };
+      if (destination.url.endsWith('/two')) {
+        intercept.call(event, {});
+      }
+    });
+    if (navigation) {
+      navigation.navigate('/two');
+    } else {
+      history.pushState(null, '', '/two');
+    }
+    setTimeout(() => {
+      location.href = otherSite;
+    }, 100);
+  });
+  const wasRestored = await goBack(page);
+  const paths = () =>
+    world.service.accepted
+      .filter(({ event }) => event === 'page_viewed')
+      .map(({ data }) => new URL((data?.['url'] as { value: string }).value).pathname);
+  // What the exit hands over leaves together.
+  const expected = ['/', '/one', '/two', ...(wasRestored ? ['/two'] : [])];
+  await until(() => paths().length >= expected.length);
+  expect(paths().sort()).toEqual(expected.sort());
+  await page.close();
+}
+
 /** What stands around a tracker, and what it may meet. */
 export const GUESTS: readonly Case[] = [
   mounted('tracks once per mount with React under StrictMode', 'Panel', [{ name: 'first' }]),
   mounted('tracks once for a component that suspends twice', 'Loading', [{ name: 'first' }]),
   mounted('leaves a component alone whose event cannot be sent', 'Broken', []),
+  { name: 'sees each page once, by whatever router, and again after Back', run: pageViews },
+  snippet('allowed', true),
+  snippet('trusted', true),
+  snippet('untrusted', false),
+  snippet('refused', false),
+  snippet('missing', false),
   {
     name: 'hands over 20 events in one request to a proxy, and repeats none',
     deliveries: BOTH,
