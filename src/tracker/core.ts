@@ -331,7 +331,9 @@ export class Core implements Life {
       if (item === null || typeof item?.event === 'string') {
         return item;
       }
-      this.notices.warnDeveloper('beforeSend must return the event or null: the event was dropped.');
+      this.notices.warnDeveloper(
+        'beforeSend must return the event or null: the event was dropped.',
+      );
     } catch (error) {
       // It may have been about to remove something: what it did not pass stays here.
       this.notices.warnDeveloper(`beforeSend threw (${textOf(error)}). The event was dropped.`);

@@ -92,12 +92,9 @@ describe('the script-tag build', () => {
   });
   it('names its URL by a policy of its own where Trusted Types are required', () => {
     const made: string[] = [];
-    const createPolicy = (
-      name: string,
-      { createScriptURL }: { createScriptURL(url: string): string },
-    ) => {
+    const createPolicy = (name: string, rules: { createScriptURL: (url: string) => string }) => {
       made.push(name);
-      return { createScriptURL: (url: string) => ({ trusted: createScriptURL(url) }) };
+      return { createScriptURL: (url: string) => ({ trusted: rules.createScriptURL(url) }) };
     };
     const { tag } = snippetPage({ trustedTypes: { createPolicy } });
     expect([made, tag.src]).toEqual([['postreel'], { trusted: '/assets/tracker.global.js' }]);

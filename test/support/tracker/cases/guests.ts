@@ -217,12 +217,12 @@ async function pageViews(world: World): Promise<void> {
       navigation?: EventTarget & { navigate(url: string): { finished: Promise<void> } };
     };
     navigation?.addEventListener('navigate', (event) => {
-      const { destination, intercept } = event as Event & {
+      const going = event as Event & {
         destination: { url: string };
         intercept(options: object): void;
       };
-      if (destination.url.endsWith('/two')) {
-        intercept.call(event, {});
+      if (going.destination.url.endsWith('/two')) {
+        going.intercept({});
       }
     });
     if (navigation) {
