@@ -84,10 +84,10 @@ const live = (prefix: string, life: Life): (() => void) => {
   });
   const stopWatching = watchExits((isWithinSite) => life.noteExit(isWithinSite));
   // On a phone a tab that is shown again gets no focus.
-  document.addEventListener('visibilitychange', look);
+  addEventListener('visibilitychange', look);
   return () => {
     stopListening();
-    document.removeEventListener('visibilitychange', look);
+    removeEventListener('visibilitychange', look);
     stopWatching();
   };
 };

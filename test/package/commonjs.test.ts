@@ -60,7 +60,7 @@ const programs: Readonly<Record<string, readonly [code: string, printed: string]
   ],
   'postreel/tracker/extras': [
     `const { stamp } = require('postreel/tracker/extras');
-    const event = chain(stamp)({ id: 'id_1', event: 'signed_up', data: {} });
+    const event = stamp({ id: 'id_1', event: 'signed_up', data: {} });
     console.log(event.data.eventId.value);`,
     'id_1',
   ],
