@@ -59,6 +59,7 @@ export class Core implements Life {
   /** In memory until there is consent; no hook has seen it. */
   #held: readonly Held[] = [];
   #consent: TrackerOptions['consent'];
+  #isBegun = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(given: TrackerOptions, place: Place | undefined) {
@@ -104,6 +105,10 @@ export class Core implements Life {
     // as: plain JavaScript may pass anything; it is checked before anything is sent
     const asked = { id: tracked.id, event, email, data } as PendingEvent;
     const reason = this.#refusal();
+    if (!reason) {
+      // Another tab may have undone a denial since this page was loaded.
+      this.#begin();
+    }
     if (reason) {
       this.#drop(tracked, asked, reason);
     } else if (!this.queue.isStarted) {
@@ -245,13 +250,16 @@ export class Core implements Life {
     if (this.#refusal()) {
       // Also what a tab has stored that ended before it knew of a denial.
       this.#store.erase();
-    } else if (this.#consent !== 'pending') {
+    } else if (this.#consent !== 'pending' && !this.#isBegun) {
+      this.#isBegun = true;
       this.#place?.whenShown(() => this.#start());
     }
   }
 
   #start(): void {
-    if (this.#refusal() || this.queue.isStarted) {
+    // Denied, perhaps, while nobody saw the page.
+    if (this.#refusal()) {
+      this.#isBegun = false;
       return;
     }
     this.queue.start();

@@ -358,6 +358,17 @@ describe('a denial', () => {
     await page.pass(1000);
     expect(events()).toEqual(['x']);
   });
+  it('is undone in a page that was loaded before the grant, too', async () => {
+    const other = page.start();
+    await other.consent.deny();
+    const late = page.start();
+    expect(await late.track('x').outcome).toMatchObject({ reason: 'denied' });
+    other.consent.grant();
+    await page.pass(0);
+    late.track('y', {}, { email: 'ann@example.com' });
+    await page.pass(1000);
+    expect(events()).toEqual(['y']);
+  });
   it('writes one key and nothing else', async () => {
     page.start().track('x');
     await page.pass(0);
