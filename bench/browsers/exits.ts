@@ -1,5 +1,4 @@
 import { type Engine, type Tab, until } from '../../test/support/tracker/browser.js';
-import { ready } from '../../test/support/tracker/cases/scenarios.js';
 import type { World } from '../../test/support/tracker/world.js';
 
 export const EVENTS = 15;
@@ -7,14 +6,9 @@ export const EVENTS = 15;
 /** Tracks 15 events in a page of the app and leaves the page in the same task. */
 export type Exit = (world: World, other: string) => Promise<Tab>;
 
-/** A page whose tracker is open: before that it hands nothing over. */
-async function openReady(world: World, page: Tab): Promise<void> {
-  await until(() => page.evaluate(() => 'tracker' in window && tracker.pending === 0));
-  await ready(world, page);
-  // The database is there; a moment later the tracker has read it.
-  await page.evaluate(() => tracker.flush());
-  await new Promise((resolve) => setTimeout(resolve, 300));
-}
+/** A page whose tracker runs. */
+const ready = (page: Tab): Promise<void> =>
+  until(() => page.evaluate(() => 'tracker' in window && tracker.pending === 0).catch(() => false));
 
 const isAtOther = (): boolean => location.pathname === '/other';
 
@@ -34,7 +28,7 @@ const to =
   (work: (address: string) => void): Exit =>
   async (world, other) => {
     const page = await world.open();
-    await openReady(world, page);
+    await ready(page);
     await leave(page, work, other);
     await arrive(page);
     return page;
@@ -44,7 +38,7 @@ const to =
 const back: Exit = async (world, other) => {
   const page = await world.visit(other);
   await page.goto(world.address({}));
-  await openReady(world, page);
+  await ready(page);
   await leave(
     page,
     () => {
@@ -60,12 +54,12 @@ const back: Exit = async (world, other) => {
 /** Forward to the other site, after Back: the page is restored, or loaded anew. */
 const forward: Exit = async (world, other) => {
   const page = await world.open();
-  await openReady(world, page);
+  await ready(page);
   await leave(page, (address) => location.assign(address), other);
   await arrive(page);
   await leave(page, () => void setTimeout(() => history.back()), undefined);
   await until(() => page.evaluate(() => 'tracker' in window).catch(() => false));
-  await openReady(world, page);
+  await ready(page);
   await leave(
     page,
     () => {
@@ -98,33 +92,66 @@ const popup: Exit = async (world, other) => {
 const close: Exit = async (world, other) => {
   const stays = await world.visit(other);
   const page = await world.open();
-  await openReady(world, page);
+  await ready(page);
   await page.evaluate(() => trackMany(0, 15));
   await page.close().catch(() => undefined);
   return stays;
 };
 
-/** How a page may be left for another site. */
+/** From the app to a page of its own site, or by way of it. */
+const within =
+  (work: () => void, isThere: () => boolean): Exit =>
+  async (world) => {
+    const page = await world.open();
+    await ready(page);
+    await leave(page, work, undefined);
+    await until(() => page.evaluate(isThere).catch(() => false));
+    return page;
+  };
+
+/** How a page may be left. */
 export const exitsOf = (engine: Engine): Readonly<Record<string, Exit>> => ({
-  link: to((address) => {
+  'to a page with the tracker': within(
+    () => {
+      trackMany(0, 15);
+      location.href = location.href.replace('/?', '/next?');
+    },
+    () => location.pathname === '/next' && 'tracker' in window,
+  ),
+  'to a page without it': within(
+    () => {
+      trackMany(0, 15);
+      location.href = '/away';
+    },
+    () => location.pathname === '/away',
+  ),
+  'to another site': to((address) => {
     const link = Object.assign(document.createElement('a'), { href: address });
     document.body.append(link);
     trackMany(0, 15);
     link.click();
   }),
-  location: to((address) => {
+  '302 to another site': to((address) => {
     trackMany(0, 15);
-    location.href = address;
+    location.href = `/moved?${encodeURIComponent(address)}`;
   }),
+  refresh: within(
+    () => {
+      window.wasRestored = false;
+      trackMany(0, 15);
+      location.reload();
+    },
+    () => window.wasRestored === undefined && 'tracker' in window,
+  ),
   form: to((address) => {
     const form = Object.assign(document.createElement('form'), { action: address });
     document.body.append(form);
     trackMany(0, 15);
     form.submit();
   }),
-  close,
+  'the last tab, closed': close,
   // The driver of WebKit opens none.
-  ...(engine !== 'webkit' && { popup }),
+  ...(engine !== 'webkit' && { 'a window of another site': popup }),
   back,
   forward,
 });

@@ -45,8 +45,8 @@ with a video, a web page, a server, a worker and a test.
   the service answers. After a crash, a queue picks up where it stopped.
 - [**Rate limits.**](/scale) Calls run right up to the service's limit and wait their turn beyond it, in one
   process or across many.
-- [**Events that survive.**](/tracker) The tracker for web pages keeps events through page exits, offline periods
-  and killed browsers.
+- [**Events that survive.**](/tracker) The tracker for web pages keeps events through page exits, reloads and
+  offline periods.
 - [**Mistakes caught early.**](/traps) What a service would silently drop or misread is a compile error, an error
   before the network, or a warning.
 - [**Tests without a network.**](/testing) Fakes of both services come with the package, with a clock you control

@@ -1,7 +1,5 @@
-import type { Tab } from './tab.js';
-
 /** How long a page may take to be replaced after a navigation has begun. */
-const MAX_NAVIGATION = 1e4;
+const MAX_NAVIGATION_MS = 10_000;
 
 // Not in the types of the DOM yet.
 type PageSwap = Event & {
@@ -17,8 +15,10 @@ type Navigation = EventTarget;
  * Notes whether the page is about to be replaced by another one of its origin. `pageswap` knows, after
  * all redirects (Chromium, WebKit). Elsewhere `navigate` knows where the navigation begins (Firefox).
  * Without either the page counts as left for another site. Returns the function that stops it.
+ *
+ * @param onExit Told whether the page is about to be replaced within its site.
  */
-export const watchExits = (tab: Tab): (() => void) => {
+export const watchExits = (onExit: (isWithinSite: boolean) => void): (() => void) => {
   const { navigation } = globalThis as { navigation?: Navigation };
   const stops: (() => void)[] = [];
   const on = (
@@ -32,7 +32,7 @@ export const watchExits = (tab: Tab): (() => void) => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const note = (isWithinSite: boolean) => {
     clearTimeout(timer);
-    tab.isWithinSite = isWithinSite;
+    onExit(isWithinSite);
   };
   if ('onpageswap' in globalThis) {
     on(globalThis, 'pageswap', ({ activation }: PageSwap) => note(!!activation?.entry?.url));
@@ -41,7 +41,7 @@ export const watchExits = (tab: Tab): (() => void) => {
       if (!destination.sameDocument && downloadRequest === null) {
         note(originOf(destination.url) === location.origin);
         // It may come to nothing: a 204, or the visitor stops it.
-        timer = setTimeout(note, MAX_NAVIGATION, false);
+        timer = setTimeout(note, MAX_NAVIGATION_MS, false);
       }
     });
     // Intercepted: the page stays.

@@ -1,3 +1,3 @@
 export { transient } from './data.js';
-export type * from './public.js';
 export { createTracker } from './tracker.js';
+export type * from './types.js';

@@ -1,125 +1,102 @@
 import { watchExits } from './exit.js';
-import { adoptOrphans } from './queue/orphans.js';
-import { leave, open, start, sweep } from './queue/protocol.js';
-import { pump } from './queue/pump.js';
-import { Life } from './queue/state.js';
-import { decisionsKeyOf, openDurable } from './queue/stores.js';
-import type { Tab } from './tab.js';
+import { openLocalStorage, type TextStore } from './store.js';
+import { createTabs } from './tabs.js';
 
-/** The life of one page: it starts, sends, leaves, comes back and ends. */
-export interface Page {
-  /** Stores and sends from now on. */
-  readonly start: () => void;
-  /** Ends the wait after a failure; not that of a 429, which the service asked for. */
+/** What a place may do to a tracker. */
+export interface Life {
+  /** The page ends, perhaps for a while. */
+  readonly leave: () => void;
+  readonly comeBack: () => void;
+  /** The network may be back. */
   readonly retryNow: () => void;
-  readonly dispose: () => void;
+  /** Other pages may have left events. */
+  readonly look: () => void;
+  /** Others may have decided, or cleared the store. */
+  readonly pump: () => void;
+  readonly noteExit: (isWithinSite: boolean) => void;
 }
 
-/** How often a page looks for events of tabs that have gone while others still have some. */
-const NEXT_LOOK = 1e4;
-/** How often IndexedDB is opened by itself, the start of the page included; a focus tries again. */
-const MAX_OPENS = 3;
+/** Where a tracker lives: a page, or an app. On a server there is none. */
+export interface Place {
+  readonly openStore: () => TextStore;
+  readonly isOnline: () => boolean;
+  readonly createTabs: typeof createTabs;
+  /** Calls `work` once the place is shown to somebody. */
+  readonly whenShown: (work: () => void) => void;
+  /** Why events are kept in memory here, whatever was asked for. */
+  readonly memoryReason?: string | undefined;
+  /** Listens to the place; returns the function that stops it. */
+  readonly live: (prefix: string, life: Life) => () => void;
+}
 
-export const createPage = (tab: Tab): Page => (tab.document ? livingPage(tab) : NO_PAGE);
+const OF_EXTENSION = 'In a content script localStorage belongs to the site: events stay in memory.';
 
-/** On a server there is none. */
-const NO_PAGE: Page = {
-  start: () => undefined,
-  retryNow: () => undefined,
-  dispose: () => undefined,
+/** The page of a browser. */
+export const pageOfBrowser = (): Place | undefined =>
+  // Absent on a server, whatever the types say.
+  (globalThis.document as Document | undefined) && {
+    openStore: openLocalStorage,
+    isOnline: () => navigator.onLine,
+    createTabs,
+    whenShown,
+    memoryReason: isContentScript() ? OF_EXTENSION : undefined,
+    live,
+  };
+
+/** No visitor may ever see a page that is rendered in advance. */
+const whenShown = (work: () => void): void => {
+  // Not in the types of the DOM yet.
+  if ((document as { prerendering?: boolean }).prerendering) {
+    document.addEventListener('prerenderingchange', work, { once: true });
+  } else {
+    work();
+  }
 };
 
-const livingPage = (tab: Tab): Page => {
-  const { look, stopLooking } = createLook(tab);
-  const begin = async () => {
-    tab.life = Life.Starting;
-    await openDurable(tab);
-    open(tab);
-    await look();
-  };
-  const end = () => {
-    stopLooking();
-    tab.database?.abort();
-    leave(tab);
-    tab.channel.close();
-  };
-  const comeBack = () => {
-    tab.isWithinSite = false;
-    // Others may have decided meanwhile.
-    tab.isConsentKnown = false;
-    tab.channel.open();
-    if (tab.isStarted) {
-      void begin();
-    }
-  };
+/** A script of an extension in a page of a site. */
+const isContentScript = (): boolean => {
+  const { chrome, browser } = globalThis as Record<string, unknown>;
+  const isOfExtension = [chrome, browser].some((api) => {
+    const { runtime } = Object(api) as { runtime?: { id?: unknown } };
+    return !!runtime?.id;
+  });
+  return isOfExtension && /^http/.test(location.protocol);
+};
+
+const live = (prefix: string, life: Life): (() => void) => {
+  const look = () => life.look();
   const stopListening = listen({
-    pagehide: end,
+    pagehide: () => life.leave(),
     pageshow: ({ persisted }: PageTransitionEvent) => {
       if (persisted) {
-        comeBack();
+        life.comeBack();
       }
     },
-    online: () => retryNow(tab),
-    focus: () => void look(),
-    // Another tab has decided, or cleared what it found.
-    storage: ({ key }: StorageEvent) => {
-      if (key === null || key === decisionsKeyOf(tab)) {
-        sweep(tab);
+    online: () => life.retryNow(),
+    focus: look,
+    storage: ({ key, newValue }: StorageEvent) => {
+      if (key === null || key === `${prefix}consent`) {
+        life.pump();
+      } else if (key.startsWith(prefix) && newValue?.includes('"owner":""')) {
+        life.look();
       }
     },
   });
-  const stopWatching = watchExits(tab);
-  tab.channel.open();
-  return {
-    start: () => {
-      const isFirst = !tab.isStarted;
-      start(tab);
-      if (isFirst) {
-        void begin();
-      }
-    },
-    retryNow: () => retryNow(tab),
-    dispose: () => {
-      stopListening();
-      stopWatching();
-      end();
-    },
+  const stopWatching = watchExits((isWithinSite) => life.noteExit(isWithinSite));
+  // On a phone a tab that is shown again gets no focus.
+  addEventListener('visibilitychange', look);
+  return () => {
+    stopListening();
+    removeEventListener('visibilitychange', look);
+    stopWatching();
   };
-};
-
-/** Sends, and looks for what other pages have left: now, and again while others have events. */
-const createLook = (tab: Tab) => {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let isLooking = false;
-  let opens = 1;
-  const look = async (): Promise<void> => {
-    clearTimeout(timer);
-    pump(tab);
-    if (tab.life !== Life.Open || !tab.isDurable || isLooking) {
-      return;
-    }
-    isLooking = true;
-    await openDurable(tab);
-    const isMore = await adoptOrphans(tab);
-    isLooking = false;
-    const mayOpen = !tab.database && ++opens < MAX_OPENS;
-    if (isMore || mayOpen) {
-      timer = setTimeout(() => void look(), NEXT_LOOK);
-    }
-  };
-  return { look, stopLooking: () => clearTimeout(timer) };
-};
-
-const retryNow = (tab: Tab): void => {
-  tab.until = 0;
-  pump(tab);
 };
 
 /** Listens to a page; returns the function that stops it. */
 const listen = (listeners: {
   readonly [Name in keyof WindowEventMap]?: (event: never) => void;
 }): (() => void) => {
-  const entries = Object.entries(listeners) as [string, EventListener][];
+  const entries = Object.entries(listeners) as [string, EventListener][]; // as: each fits its event
   entries.forEach(([name, listener]) => addEventListener(name, listener));
   return () => entries.forEach(([name, listener]) => removeEventListener(name, listener));
 };

@@ -1,22 +1,11 @@
+import { Core } from './core.js';
 import { snapshot } from './data.js';
-import { createEmitter } from './emitter.js';
-import type { TrackOptions, Tracker, TrackerOptions } from './options.js';
-import { type Page, createPage } from './page.js';
-import { createChannel } from './queue/channel.js';
-import { isDenied, UNDECIDED } from './queue/decisions.js';
-import { takeIn } from './queue/intake.js';
-import { connect } from './queue/ports.js';
-import { decide, identify } from './queue/protocol.js';
-import { pump } from './queue/pump.js';
-import { Life } from './queue/state.js';
-import { eraseAll, eraseStored, openLocal, storedDecisions } from './queue/stores.js';
-import { checkedOptions, newId, prefixOf, readOptions } from './settings.js';
-import { type Tab, refusalOf } from './tab.js';
-import type { AnyEvents, EventData, EventMap } from './types.js';
-import { sleep, within } from './wait.js';
+import { pageOfBrowser, type Place } from './page.js';
+import type { AnyEvents, EventMap, Tracker, TrackerOptions, TrackOptions } from './types.js';
 
 /**
- * Creates the event tracker of a page. On a server it does nothing, quietly.
+ * Creates the event tracker of a page. On a server it does nothing, quietly. Options that could never
+ * work throw; nothing else does.
  *
  * @example
  * const tracker = createTracker<{ signed_up: { plan: string } }>({ publicKey: 'pk_…', baseUrl });
@@ -26,155 +15,45 @@ import { sleep, within } from './wait.js';
 export function createTracker<Events extends EventMap<Events> = AnyEvents>(
   options: TrackerOptions,
 ): Tracker<Events> {
-  const tab = createTab(options);
-  return apiOf(tab, createPage(tab));
+  return createTrackerIn(pageOfBrowser(), options);
 }
 
-/** The state of one tracker, before its page starts. */
-export const createTab = (given: TrackerOptions): Tab => {
-  const options = checkedOptions(given);
-  const prefix = prefixOf(options);
-  // Complete once this function returns; nothing below runs before.
-  const tab = {
-    ...options,
-    ...createEmitter(),
-    baseUrl: options.baseUrl.replace(/\/+$/, ''),
-    email: options.email || undefined,
-    // No key leaves the page for a proxy.
-    ...(options.proxy && { publicKey: undefined }),
-    maxAgeMs: options.maxAge ?? 864e5,
-    // What a proxy of ours takes in one request.
-    maxBatch: options.proxy ? 20 : 1,
-    isDurable: options.storage !== 'memory',
-    isLasting: false,
-    document: globalThis.document,
-    prefix,
-    owner: newId(prefix),
-    entries: [],
-    origin: {},
-    local: {},
-    storedLength: 0,
-    life: Life.Pending,
-    isStarted: false,
-    isConsentKnown: false,
-    isWithinSite: false,
-    decisions: UNDECIDED,
-    identifiedAt: 0,
-    until: 0,
-    counts: {},
-    warnings: new Set(),
-    failures: 0,
-    unanswered: 0,
-    // Browsers allow 64 KiB of keepalive requests in flight, shared by the whole page.
-    room: 6e4,
-  } as unknown as Tab;
-  Object.assign(tab, connect(tab), { channel: createChannel(tab) });
-  if (tab.document) {
-    openLocal(tab);
-  }
-  setContact(tab);
-  return tab;
-};
-
-/** The contact of the options is newer than all that was erased before. */
-export const setContact = (tab: Tab): void => {
-  tab.decisions = storedDecisions(tab);
-  tab.identifiedAt = Math.max(Date.now(), tab.decisions.erasedAt + 1);
-};
-
-/** What users call. */
-export const apiOf = (tab: Tab, page: Page) => {
-  const begin = (consent = tab.consent): void => {
-    tab.consent = consent;
-    const reason = refusalOf(tab);
-    if (reason === 'server') {
-      return;
-    }
-    if (reason) {
-      void eraseStored(tab);
-    }
-    // No visitor may ever see a page that is rendered in advance.
-    else if ((tab.document as { prerendering?: boolean }).prerendering) {
-      // It happens once.
-      document.addEventListener('prerenderingchange', () => begin());
-    } else if (consent !== 'pending') {
-      page.start();
-    }
-  };
-  const decideFor = async (decision: 'erased' | 'denied'): Promise<void> => {
-    if (tab.document) {
-      await eraseAll(tab, decision);
-    }
-  };
-  begin();
+/** A tracker of any place: what users call. */
+export function createTrackerIn<Events extends EventMap<Events>>(
+  place: Place | undefined,
+  options: TrackerOptions,
+): Tracker<Events> {
+  const core = new Core(options, place);
+  const { queue } = core;
   return {
-    on: tab.on,
-    dispose: page.dispose,
+    on: core.notices.on,
+    dispose: () => core.dispose(),
     get pending() {
-      return tab.entries.length;
+      return core.pending;
     },
     consent: {
-      grant: () => {
-        grant(tab);
-        begin('granted');
+      grant: () => core.decide('granted'),
+      deny: () => {
+        core.decide('denied');
+        return Promise.resolve();
       },
-      deny: () => decideFor('denied'),
     },
-    identify: (email: string) => identify(tab, email || undefined),
-    track: (event: string, given?: object, own?: TrackOptions) => {
-      const { email } = readOptions(own, { email: 'string' });
-      // The event map allows no other, and `snapshot` makes it plain.
-      const data = given as EventData | undefined;
-      const id = newId(tab.prefix);
-      const tracked = takeIn(tab, { id, event, email: email || tab.email, data });
-      // What one task tracks goes in one batch.
-      queueMicrotask(() => pump(tab));
-      return tracked;
-    },
-    flush: async (own?: { readonly timeout?: number }) => {
-      const { timeout = 5000 } = readOptions(own, { timeout: 'number' });
-      page.retryNow();
-      return emptied(tab, timeout);
-    },
+    identify: (email) => core.identify(email),
+    track: (event: string, ...[data, own]: readonly unknown[]) =>
+      core.track(event, data ?? undefined, (own as TrackOptions | undefined)?.email),
+    flush: (own) => core.flush(own?.timeout ?? 5000),
     reset: () => {
-      tab.email = undefined;
-      return decideFor('erased');
+      queue.email = undefined;
+      core.decide('erased');
+      return Promise.resolve();
     },
-    stats: () => snapshot(tab.counts),
+    stats: () => snapshot(core.counts),
     pause: () => {
-      tab.isPaused = true;
+      queue.isPaused = true;
     },
-    resume: () => resume(tab),
+    resume: () => {
+      queue.isPaused = false;
+      core.pump();
+    },
   };
-};
-
-const resume = (tab: Tab): void => {
-  tab.isPaused = false;
-  pump(tab);
-};
-
-/** Undoes a denial, in all tabs and for later visits. */
-const grant = (tab: Tab): void => {
-  if (!tab.document) {
-    return;
-  }
-  const wasDenied = isDenied(tab.decisions);
-  decide(tab, 'granted');
-  if (tab.isDurable || wasDenied) {
-    tab.saveDecisions(tab.decisions);
-  }
-  tab.channel.tell(tab.decisions);
-};
-
-/** Waits until nothing is left to send, or for this time; was it emptied? */
-const emptied = async (tab: Tab, timeout: number): Promise<boolean> => {
-  let isOver = false;
-  const empty = async () => {
-    while (tab.entries[0] && !isOver) {
-      await sleep(50);
-    }
-  };
-  await within(timeout, empty());
-  isOver = true;
-  return !tab.entries[0];
-};
+}

@@ -12,7 +12,7 @@ it('shows the picture of the workflow as it is drawn now', () => {
 it('shows the states of a tracked event as their page has them', () => {
   const picture = readFileSync('docs/images/tracker-protocol.svg', 'utf8');
   expect(picture.startsWith(sourceOf(protocol()))).toBe(true);
-  expect(picture).toContain('Adopting');
+  expect(picture).toContain('Claimed');
 });
 
 it.each([

@@ -59,8 +59,8 @@ const programs: Readonly<Record<string, readonly [code: string, printed: string]
     '200 1',
   ],
   'postreel/tracker/extras': [
-    `const { chain, stamp } = require('postreel/tracker/extras');
-    const event = chain(stamp)({ id: 'id_1', event: 'signed_up', data: {} });
+    `const { stamp } = require('postreel/tracker/extras');
+    const event = stamp({ id: 'id_1', event: 'signed_up', data: {} });
     console.log(event.data.eventId.value);`,
     'id_1',
   ],

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { snapshot } from '../../src/tracker/data.js';
-import { delayOf } from '../../src/tracker/queue/answers.js';
+import { delayOf } from '../../src/tracker/queue.js';
 import { createTracker, transient } from 'postreel/tracker';
 
 const tracker = createTracker({ publicKey: 'pk_test', baseUrl: 'https://service.test' });
@@ -30,7 +30,7 @@ describe('event data', () => {
   it.each(['id', 'svc_id', 'svc_email', 'email', 'unsubscribeUrl', 'subscribeUrl', 'manageUrl'])(
     'refuses %s, which the service would drop in silence',
     (name) => {
-      expect(() => tracker.track('x', { plan: 'pro', [name]: 'x' })).toThrow(
+      expect(() => snapshot({ plan: 'pro', [name]: 'x' })).toThrow(
         new TypeError(`Reserved: ${name}`),
       );
     },

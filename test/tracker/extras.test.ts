@@ -1,21 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { autoPage, chain, debug, once, sample, stamp } from 'postreel/tracker/extras';
+import { autoPage, debug, stamp } from 'postreel/tracker/extras';
 import { fakePage } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
-let stored: Map<string, string>;
 beforeEach(() => {
-  stored = new Map();
   page = fakePage();
 });
 afterEach(() => page.close());
-
-/** A localStorage with methods, of a browser or of a visitor. */
-const storageOf = (entries: Map<string, string>) => ({
-  getItem: (key: string) => entries.get(key) ?? null,
-  setItem: (key: string, value: string) => void entries.set(key, value),
-});
-const event = { id: '1', event: 'x' };
 
 describe('debug', () => {
   it('writes a line without email or data for each notice, until it is stopped', async () => {
@@ -33,7 +24,6 @@ describe('debug', () => {
     await page.pass(1000);
     const lines = info.mock.calls.map(([line]) => String(line));
     expect(lines).toEqual([
-      expect.stringMatching(/^\[tracker\] warning: IndexedDB failed\. /), // this page has none
       expect.stringMatching(/^\[tracker\] retry: signed_up \(429\), again in [23](\.\d)? s$/),
       '[tracker] delivered: signed_up',
     ]);
@@ -90,6 +80,47 @@ describe('autoPage', () => {
     stop();
     expect(Object.entries(history)).toContainEqual(['pushState', foreign]);
   });
+  it('tracks a page again that comes back from the back/forward cache', () => {
+    const track = vi.fn();
+    autoPage({ track });
+    page.events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: false }));
+    page.events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+    expect(track).toHaveBeenCalledTimes(2);
+  });
+  it('sees routers on the Navigation API, and leaves history alone there', () => {
+    const navigation = new EventTarget();
+    vi.stubGlobal('navigation', navigation);
+    const before = Object.values(history);
+    const track = vi.fn();
+    const stop = autoPage({ track });
+    expect(Object.values(history)).toEqual(before);
+    Object.assign(location, { href: 'https://shop.test/next' });
+    navigation.dispatchEvent(new Event('currententrychange'));
+    stop();
+    Object.assign(location, { href: 'https://shop.test/later' });
+    navigation.dispatchEvent(new Event('currententrychange'));
+    expect(track).toHaveBeenCalledTimes(2);
+  });
+  it('does nothing when it is called twice, as effects are under StrictMode', () => {
+    const tracker = { track: vi.fn() };
+    const stop = autoPage(tracker);
+    autoPage(tracker)();
+    stop();
+    autoPage(tracker);
+    history.pushState(null, '', '/next');
+    expect(tracker.track).toHaveBeenCalledTimes(2);
+  });
+  it('throws nothing into a router, whatever a tracker does', () => {
+    const error = vi.spyOn(console, 'error').mockReturnValue();
+    autoPage({
+      track: () => {
+        throw new TypeError('of a tracker');
+      },
+    });
+    expect(() => history.pushState(null, '', '/next')).not.toThrow();
+    expect(error).toHaveBeenCalledTimes(2);
+    error.mockRestore();
+  });
   it('does nothing on a server', () => {
     vi.stubGlobal('document', undefined);
     const track = vi.fn();
@@ -98,51 +129,16 @@ describe('autoPage', () => {
   });
 });
 
-describe('steps of beforeSend', () => {
-  it('come one after the other, until one drops the event', () => {
-    const rename = chain(stamp, (made) => ({ ...made, event: 'y' }));
-    expect(rename(event)).toMatchObject({ event: 'y', data: { eventId: { value: '1' } } });
-    const never = vi.fn();
-    expect(chain(() => null, never)(event)).toBe(null);
-    expect(never).not.toHaveBeenCalled();
-  });
-  it('stamp an event with its time and id, for this event only', () => {
-    expect(stamp({ ...event, data: { plan: 'pro' } })).toEqual({
-      ...event,
+describe('stamp', () => {
+  it('stamps an event with its time and id, for this event only', () => {
+    expect(stamp({ id: '1', event: 'x', data: { plan: 'pro' } })).toEqual({
+      id: '1',
+      event: 'x',
       data: {
         timestamp: { value: '2026-11-21T10:00:00.000Z', persistent: false },
         eventId: { value: '1', persistent: false },
         plan: 'pro',
       },
     });
-  });
-  it('sample visitors, not events, over pages', () => {
-    vi.stubGlobal('localStorage', storageOf(stored));
-    const random = vi.spyOn(Math, 'random').mockReturnValueOnce(0.3).mockReturnValue(0.9);
-    expect([sample(0.5)(event), sample(0.5)(event)]).toEqual([event, event]);
-    expect(sample(0.2)(event)).toBe(null);
-    expect(stored.get('postreel-sample')).toBe('0.3');
-    random.mockRestore();
-  });
-  it('drop an event where one throws, so that track() does not', async () => {
-    const tracker = page.start({
-      beforeSend: () => {
-        throw new Error('of the host');
-      },
-    });
-    expect(await tracker.track('x').outcome).toEqual({ status: 'dropped', reason: 'filtered' });
-  });
-});
-
-describe('once', () => {
-  it('is true the first time of each key, over pages', () => {
-    vi.stubGlobal('localStorage', storageOf(stored));
-    expect([once('a'), once('a'), once('b')]).toEqual([true, false, true]);
-    stored.set('postreel-once-c', '1');
-    expect(once('c')).toBe(false);
-  });
-  it('remembers until the page ends where storage is forbidden', () => {
-    vi.stubGlobal('localStorage', undefined);
-    expect([once('forbidden'), once('forbidden')]).toEqual([true, false]);
   });
 });

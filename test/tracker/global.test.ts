@@ -2,9 +2,28 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createContext, runInContext } from 'node:vm';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 const script = readFileSync('dist/tracker.global.js', 'utf8');
+
+/** A page that runs the inline snippet of the document. */
+function snippetPage(globals: object = {}) {
+  const snippet = /<script>\s+(\(function[\s\S]*?)<\/script>/.exec(
+    readFileSync('docs/tracker-script.md', 'utf8'),
+  )?.[1];
+  const tag: { onload?: () => void; onerror?: () => void; src?: unknown } = {};
+  const warn = vi.fn();
+  const timers: [work: (value: unknown) => void, ms: number, value: unknown][] = [];
+  const page: Record<string, unknown> = createContext({
+    console: { warn },
+    document: { createElement: () => tag, head: { appendChild: () => undefined } },
+    setTimeout: (...timer: (typeof timers)[0]) => timers.push(timer),
+    ...globals,
+  });
+  page['window'] = page;
+  runInContext(snippet ?? '', page);
+  return { page, tag, warn, timers };
+}
 
 describe('the script-tag build', () => {
   it('has the integrity hash that the document gives', () => {
@@ -22,30 +41,17 @@ describe('the script-tag build', () => {
     ]);
   });
   it('does what the inline snippet has queued, in order, once it is there', () => {
-    const snippet = /<script>\s+(\(function[\s\S]*?)<\/script>/.exec(
-      readFileSync('docs/tracker-script.md', 'utf8'),
-    )?.[1];
     const calls: unknown[] = [];
-    const tag: { onload?: () => void; src?: string } = {};
-    const note =
-      (name: string) =>
-      (...given: unknown[]) => {
-        calls.push([name, ...given]);
-        if (given[0] === 'bad') {
-          throw new TypeError('of the data');
-        }
-      };
-    const page: Record<string, unknown> = createContext({
-      console: { error: () => undefined },
-      document: { createElement: () => tag, head: { appendChild: () => undefined } },
-    });
-    page['window'] = page;
-    runInContext(snippet ?? '', page);
+    const { page, tag } = snippetPage();
     runInContext(
-      'tracker.identify("a@b.c"); tracker.track("bad"); tracker.track("x", {n: 1}); tracker.consent.deny()',
+      'tracker.identify("a@b.c"); tracker.track("x", {n: 1}); tracker.consent.deny()',
       page,
     );
     expect(calls).toEqual([]);
+    const note =
+      (name: string) =>
+      (...given: unknown[]) =>
+        calls.push([name, ...given]);
     page['postreelTracker'] = {
       createTracker: () => ({
         identify: note('identify'),
@@ -54,13 +60,44 @@ describe('the script-tag build', () => {
       }),
     };
     tag.onload?.();
-    expect(tag.src).toBe('/assets/tracker.global.js');
-    expect(calls).toEqual([
-      ['identify', 'a@b.c'],
-      ['track', 'bad'],
-      ['track', 'x', { n: 1 }],
-      ['deny'],
-    ]);
+    expect(String(tag.src)).toBe('/assets/tracker.global.js');
+    expect(calls).toEqual([['identify', 'a@b.c'], ['track', 'x', { n: 1 }], ['deny']]);
+  });
+  it.each<[string, (page: ReturnType<typeof snippetPage>) => void]>([
+    ['a blocker refuses the script', ({ tag }) => tag.onerror?.()],
+    ['the script is not what it should be', ({ tag }) => tag.onload?.()],
+  ])('settles what the inline snippet has queued where %s', async (_, happens) => {
+    const given = snippetPage();
+    const flushed = runInContext('tracker.flush()', given.page) as Promise<unknown>;
+    const tracked = runInContext('tracker.track("x")', given.page) as Promise<unknown>;
+    happens(given);
+    expect(await Promise.all([flushed, tracked])).toEqual([false, undefined]);
+    expect(await runInContext('tracker.flush()', given.page)).toBe(false);
+    expect(given.warn).toHaveBeenCalled();
+  });
+  it('settles it after five seconds where the script never comes', async () => {
+    const { page, timers } = snippetPage();
+    const flushed = runInContext('tracker.flush()', page) as Promise<unknown>;
+    expect(timers.map(([, ms]) => ms)).toEqual([5000]);
+    timers.forEach(([work, , value]) => work(value));
+    expect(await flushed).toBe(false);
+  });
+  it('settles it where a policy refuses the URL of a script', async () => {
+    const refuse = () => {
+      throw new TypeError("Refused to create a TrustedTypePolicy named 'postreel'");
+    };
+    const { page, warn } = snippetPage({ trustedTypes: { createPolicy: refuse } });
+    expect(await runInContext('tracker.flush()', page)).toBe(false);
+    expect(warn).toHaveBeenCalled();
+  });
+  it('names its URL by a policy of its own where Trusted Types are required', () => {
+    const made: string[] = [];
+    const createPolicy = (name: string, rules: { createScriptURL: (url: string) => string }) => {
+      made.push(name);
+      return { createScriptURL: (url: string) => ({ trusted: rules.createScriptURL(url) }) };
+    };
+    const { tag } = snippetPage({ trustedTypes: { createPolicy } });
+    expect([made, tag.src]).toEqual([['postreel'], { trusted: '/assets/tracker.global.js' }]);
   });
   it('knows every verb in the inline snippet', () => {
     const text = readFileSync('docs/tracker-script.md', 'utf8');

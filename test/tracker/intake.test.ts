@@ -80,14 +80,6 @@ describe('what is taken in', () => {
     await page.pass(0);
     expect(page.sent.map(({ body }) => body.data)).toEqual([{ a: 1 }]);
   });
-  it('refuses reserved names that beforeSend adds, and takes nothing in then', () => {
-    const tracker = page.start({
-      // Plain JavaScript may do this.
-      beforeSend: (event) => ({ ...event, data: JSON.parse('{ "email": "x" }') as { a: 1 } }),
-    });
-    expect(() => tracker.track('x')).toThrow(new TypeError('Reserved: email'));
-    expect([tracker.pending, Object.keys(page.storage)]).toEqual([0, []]);
-  });
   it('holds events in memory until consent, then stores and sends them', async () => {
     const tracker = page.start({ consent: 'pending' });
     tracker.track('x');
@@ -144,48 +136,6 @@ describe('the rest of its life', () => {
     const late = tracker.flush({ timeout: 100 });
     await page.pass(100);
     expect(await late).toBe(false);
-  });
-  it('hands over at most 20 events at the end of the page and marks them', async () => {
-    const tracker = page.start();
-    await page.pass(0);
-    for (let n = 0; n < 30; n++) {
-      tracker.track('x', { n });
-    }
-    page.reply = () => new Promise(() => undefined);
-    page.events.dispatchEvent(new Event('pagehide'));
-    await page.pass(0);
-    expect(page.sent).toHaveLength(20);
-    const states = Object.values(page.storage).flatMap((text) => {
-      return (JSON.parse(text) as { state?: number }).state ?? [];
-    });
-    expect(states.filter((state) => state > 0)).toHaveLength(20);
-    expect(states.filter((state) => state === 0)).toHaveLength(10);
-  });
-  it('hands over at most 60 000 bytes at the end of the page', async () => {
-    const tracker = page.start();
-    await page.pass(0);
-    for (let n = 0; n < 10; n++) {
-      tracker.track('x', { text: 'x'.repeat(10_000) });
-    }
-    page.events.dispatchEvent(new Event('pagehide'));
-    await page.pass(0);
-    expect(page.sent).toHaveLength(5);
-  });
-  it('comes back from the cache with what was left, and repeats nothing', async () => {
-    const tracker = page.start({ limit: { perSecond: 50, burst: 50 } });
-    await page.pass(0);
-    for (let n = 0; n < 30; n++) {
-      tracker.track('x', { n });
-    }
-    page.events.dispatchEvent(new Event('pagehide'));
-    await page.pass(1000);
-    expect(page.sent).toHaveLength(20);
-    page.events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
-    await page.pass(10_000);
-    expect(page.sent.map(({ body }) => body.data?.n)).toEqual(
-      Array.from({ length: 30 }, (_, n) => n),
-    );
-    expect(tracker.pending).toBe(0);
   });
   it('does nothing more once it is disposed', async () => {
     const tracker = page.start();

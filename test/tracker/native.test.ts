@@ -89,24 +89,23 @@ describe('a place without document, window and localStorage', () => {
   it('waits while the app says that it is offline', async () => {
     let isOnline = false;
     launch({ hasNetwork: () => isOnline }).track('a');
-    await pass(60_000);
+    await pass(50_000);
     expect(sent).toEqual([]);
     isOnline = true;
-    await pass(1000);
+    await pass(10_000);
     expect(events()).toEqual(['a']);
   });
 });
 
 describe('the life of the app', () => {
-  it('hands over up to 20 events when it is left, and goes on when it comes back', async () => {
+  it('hands over what waits when it is left, and goes on when it comes back', async () => {
     const tracker = launch({ limit: { perSecond: 5, burst: 1 } });
     for (let n = 0; n < 25; n++) {
       tracker.track('x', { n });
     }
     app.leave();
     await pass(0);
-    expect(sent.length).toBeGreaterThanOrEqual(20);
-    expect(sent.length).toBeLessThan(25);
+    expect(sent.length).toBe(25);
     app.comeBack();
     await pass(60_000);
     expect(sent.map(({ data }) => data?.n).sort((one, other) => one! - other!)).toEqual(

@@ -72,6 +72,48 @@ describe('the proxy', () => {
     const data = { a: 'x'.repeat(size - empty.length) };
     expect((await proxyOf()(request({ ...event('1'), data }))).status).toBe(status);
   });
+  it('reads a body that is no web stream, as some servers hand it over', async () => {
+    const odd = request(event('1'));
+    const text = JSON.stringify(event('1'));
+    Object.defineProperty(odd, 'body', { value: { pipe: () => undefined } });
+    Object.defineProperty(odd, 'text', { value: () => Promise.resolve(text) });
+    expect((await proxyOf()(odd)).status).toBe(200);
+    const none = request(event('2'));
+    Object.defineProperty(none, 'body', { value: undefined });
+    Object.defineProperty(none, 'text', { value: () => Promise.resolve('x'.repeat(65_537)) });
+    expect((await proxyOf()(none)).status).toBe(413);
+  });
+  it('sends the events of one contact in their order, beside those of others', async () => {
+    const begun: string[] = [];
+    const open: (() => void)[] = [];
+    const proxy = proxyOf((_, init) => {
+      begun.push((JSON.parse(init!.body as string) as { event: string }).event);
+      return new Promise((resolve) => open.push(() => resolve(Response.json({ success: true }))));
+    });
+    const items = ['a', 'b'].map((name) => ({ ...event(name), event: name }));
+    const answer = proxy(request([...items, { ...event('c'), event: 'c', email: 'bob@b.c' }]));
+    await vi.waitFor(() => expect(begun).toEqual(['a', 'c']));
+    open.forEach((end) => end());
+    await vi.waitFor(() => expect(begun).toEqual(['a', 'c', 'b']));
+    open.forEach((end) => end());
+    expect(await (await answer).json()).toEqual({ success: true, results: [200, 200, 200] });
+  });
+  it('asks for no cache, and tells of a redirect of the service once', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const asked: (RequestInit | undefined)[] = [];
+    const proxy = proxyOf(
+      (_, init) => {
+        asked.push(init);
+        return Promise.resolve(new Response(null, { status: 308, headers: { location: '/v1/' } }));
+      },
+      { baseUrl: 'https://moved.test' },
+    );
+    const statuses = [await proxy(request(event('1'))), await proxy(request(event('2')))];
+    expect(statuses.map(({ status }) => status)).toEqual([503, 503]);
+    expect(asked[0]).toMatchObject({ cache: 'no-store', redirect: 'manual' });
+    expect(warn.mock.calls).toEqual([[expect.stringContaining('https://moved.test/v1/track')]]);
+    warn.mockRestore();
+  });
   it('sends one event a minute at least, however low its limit', async () => {
     const proxy = proxyOf(undefined, { perMinute: 0 });
     expect((await proxy(request(event('1')))).status).toBe(200);

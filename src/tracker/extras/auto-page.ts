@@ -1,4 +1,3 @@
-import { readOptions } from '../settings.js';
 import type { TrackedEvent, Transient } from '../types.js';
 
 /** Options of {@link autoPage}. */
@@ -13,37 +12,58 @@ export interface PageTracker {
   track(event: string, data: Record<string, Transient<string>>): TrackedEvent;
 }
 
+/** What is known of a tracker whose pages are tracked, whoever asked for it first. */
+interface Watch {
+  isOn: boolean;
+  /** The address of the page that was tracked last. */
+  last: string;
+}
+
+const watches = new WeakMap<object, Watch>();
+
 /**
- * Tracks the page and each later route of a single-page app, a change of the path being a new page.
- * Its data are values of this event only: `url` (without query and fragment, which may hold
- * secrets), `referrer` and the UTM parameters. Returns the function that stops it. Does nothing on
- * a server.
+ * Tracks the page and each later route of a single-page app, a change of the path being a new page, and
+ * the page again when it comes back from the back/forward cache. Its data are values of this event only:
+ * `url` (without query and fragment, which may hold secrets), `referrer` and the UTM parameters. Returns
+ * the function that stops it. A second call for the same tracker does nothing, nor does one on a server.
+ * Never throws.
  */
 export function autoPage(tracker: PageTracker, options?: AutoPageOptions): () => void {
-  const { event } = readOptions(options, { event: 'string' });
-  if (typeof document === 'undefined') {
+  const watch = watches.get(tracker) ?? { isOn: false, last: '' };
+  watches.set(tracker, watch);
+  if (typeof document === 'undefined' || watch.isOn) {
     return () => undefined;
   }
-  let last = '';
+  watch.isOn = true;
   let { referrer } = document;
   const look = () => {
     const url = withoutQuery(location.href);
-    if (url === last) {
+    if (url === watch.last) {
       return;
     }
-    tracker.track(
-      event || 'page_viewed',
-      dataOf({ url, referrer: referrer && withoutQuery(referrer) }),
-    );
-    last = url;
+    watch.last = url;
+    try {
+      const data = dataOf({ url, referrer: referrer && withoutQuery(referrer) });
+      tracker.track(options?.event || 'page_viewed', data);
+    } catch (error) {
+      // A router would take it for a failed navigation.
+      console.error(error);
+    }
     referrer = url;
   };
-  const stops = [watch('pushState', look), watch('replaceState', look)];
-  addEventListener('popstate', look);
+  const showAgain = ({ persisted }: PageTransitionEvent) => {
+    if (persisted) {
+      watch.last = '';
+      look();
+    }
+  };
+  const stopRoutes = watchRoutes(look);
+  addEventListener('pageshow', showAgain);
   look();
   return () => {
-    removeEventListener('popstate', look);
-    stops.forEach((stop) => stop());
+    watch.isOn = false;
+    removeEventListener('pageshow', showAgain);
+    stopRoutes();
   };
 }
 
@@ -56,8 +76,24 @@ const dataOf = (values: Record<string, string>): Record<string, Transient<string
   return Object.fromEntries(filled.map(([name, value]) => [name, { value, persistent: false }]));
 };
 
+/** Calls `look` after each change of the address within the page; returns the function that stops it. */
+const watchRoutes = (look: () => void): (() => void) => {
+  // Not in every browser: it tells of routers that use it, and of all others.
+  const { navigation } = globalThis as { navigation?: EventTarget };
+  if (navigation) {
+    navigation.addEventListener('currententrychange', look);
+    return () => navigation.removeEventListener('currententrychange', look);
+  }
+  const stops = [patch('pushState', look), patch('replaceState', look)];
+  addEventListener('popstate', look);
+  return () => {
+    removeEventListener('popstate', look);
+    stops.forEach((stop) => stop());
+  };
+};
+
 /** Calls `look` after a change of the address; no event tells of these two. */
-const watch = (name: 'pushState' | 'replaceState', look: () => void): (() => void) => {
+const patch = (name: 'pushState' | 'replaceState', look: () => void): (() => void) => {
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called with `history` below
   const original = history[name];
   let isStopped = false;

@@ -1,5 +1,4 @@
-import type { Tracker } from '../options.js';
-import type { EventMap, TrackerNotices } from '../types.js';
+import type { EventMap, Tracker, TrackerNotices } from '../types.js';
 
 /**
  * Writes one readable line to the console for each notice of a tracker: the event and what became
@@ -15,6 +14,7 @@ export function debug<Events extends EventMap<Events>>(
   const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`;
   const stops = [
     say('delivered', ({ event }) => event),
+    say('unconfirmed', ({ event }) => `${event} (handed over, no answer seen)`),
     say('dropped', ({ event, reason }) => `${event} (${reason})`),
     say('retry', ({ event, status, delayMs }) => {
       return `${event} (${status || 'no answer'}), again in ${seconds(delayMs)}`;

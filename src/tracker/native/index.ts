@@ -1,15 +1,42 @@
-import type { Tracker } from '../options.js';
-import { KINDS, readOptions } from '../settings.js';
-import { apiOf, createTab, setContact } from '../tracker.js';
-import type { AnyEvents, EventMap } from '../types.js';
-import type { Channel } from '../tab.js';
-import type { NativeTrackerOptions } from './options.js';
-import { createNativePage } from './page.js';
-import { asRecord, checkStorage } from './storage.js';
+import { KINDS, readOptions } from '../options.js';
+import type { Life, Place } from '../page.js';
+import type { TextStore } from '../store.js';
+import type { Tabs } from '../tabs.js';
+import { createTrackerIn } from '../tracker.js';
+import type { AnyEvents, EventMap, Tracker, TrackerOptions } from '../types.js';
 
-export type * from '../public.js';
-export type { NativeTrackerOptions, OnExit } from './options.js';
-export type { NativeStorage } from './storage.js';
+export type * from '../types.js';
+
+/** A store of texts that answers at once, as MMKV does, or memory that you save yourself. */
+export interface NativeStorage {
+  /** The names of all that is stored, those of others included. */
+  keys(): readonly string[];
+  /** What is stored under a name; `null` or `undefined` where nothing is. */
+  get(key: string): string | null | undefined;
+  /** May throw: from then on events are in memory alone. */
+  set(key: string, value: string): void;
+  /** Forgets what is stored under a name. */
+  remove(key: string): void;
+}
+
+/**
+ * Calls `leave` when the app goes to the background, and `comeBack` when it is shown again. Returns
+ * the function that stops it.
+ */
+export type OnExit = (leave: () => void, comeBack: () => void) => () => void;
+
+/**
+ * Options of {@link createNativeTracker}: those of `createTracker`, without what belongs to a
+ * browser. Times are in milliseconds.
+ */
+export interface NativeTrackerOptions extends Omit<TrackerOptions, 'storage' | 'honorGpc'> {
+  /** Where events wait: only this app may use it. `memory` ends with the app. */
+  readonly storage: NativeStorage | 'memory';
+  /** Tells of the life of the app; without it nothing is handed over when the app is left. */
+  readonly onExit?: OnExit;
+  /** False while there is no network, so that it is tried once a minute. By default it always is. */
+  readonly hasNetwork?: () => boolean;
+}
 
 /**
  * The event tracker for places without a `document`, such as React Native: the same rules, with a
@@ -30,46 +57,90 @@ export function createNativeTracker<Events extends EventMap<Events> = AnyEvents>
     hasNetwork: 'function',
   });
   refuseUnsupported({ ...rest, storage });
-  if (rest.baseUrl === '') {
-    throw new TypeError('baseUrl is missing'); // an app has no address of its own
-  }
-  // No store of a browser, no lock and no database: what is stored has one owner.
-  const tab = createTab({ ...rest, storage: 'memory', honorGpc: false });
   if (storage !== 'memory') {
     checkStorage(storage);
-    tab.local = asRecord(storage);
-    tab.origin = tab.local;
-    setContact(tab);
   }
-  const { local } = tab;
-  const removeRecord = (id: string) => Reflect.deleteProperty(local, id);
-  Object.assign(tab, {
-    document: {},
-    isAlone: true,
+  const store = storage === 'memory' ? memoryStore() : storage;
+  const place: Place = {
+    openStore: () => store,
     isOnline: hasNetwork ?? (() => true),
-    removeRecord,
-    // No copy elsewhere could come back, so that no tombstone is needed.
-    deleteRecord: ({ id }: { id: string }) => removeRecord(id),
-    channel: NO_CHANNEL,
-  });
-  return apiOf(tab, createNativePage(tab, onExit ?? (() => () => undefined)));
+    createTabs: noTabs,
+    whenShown: (work) => work(),
+    live: (_, life) => liveIn(onExit, life),
+  };
+  return createTrackerIn<Events>(place, { ...rest, honorGpc: false });
 }
 
-/** There are no other tabs. */
-const NO_CHANNEL: Channel = {
+/** One app at a time: all that is stored is its own, and is taken over at once. */
+const noTabs: Place['createTabs'] = ({ queue, onChange }): Tabs => ({
   open: () => undefined,
   close: () => undefined,
   tell: () => undefined,
-  findSilent: () => Promise.resolve(undefined),
-};
+  look: () => {
+    queue().claim(({ owner }) => owner !== queue().owner);
+    queue().adopt();
+    onChange();
+  },
+});
+
+function liveIn(onExit: OnExit | undefined, life: Life): () => void {
+  let isLeft = false;
+  const stop = onExit?.(
+    () => {
+      isLeft = true;
+      life.leave();
+    },
+    () => {
+      if (isLeft) {
+        isLeft = false;
+        life.comeBack();
+      }
+    },
+  );
+  // An effect that returns nothing stops nothing.
+  return () => (typeof stop === 'function' ? stop() : undefined);
+}
+
+function memoryStore(): TextStore {
+  const texts = new Map<string, string>();
+  return {
+    keys: () => [...texts.keys()],
+    get: (key) => texts.get(key),
+    set: (key, value) => void texts.set(key, value),
+    remove: (key) => void texts.delete(key),
+  };
+}
 
 /** Refuses what is not supported, in plain JavaScript too. */
 function refuseUnsupported(options: object): void {
-  const { storage, honorGpc } = options as { storage?: unknown; honorGpc?: unknown };
+  const { storage, honorGpc, baseUrl } = options as Record<string, unknown>; // as: read by name
   if (storage === 'durable') {
     throw new TypeError("storage: 'durable' is for browsers: give a store, or 'memory'");
   }
   if (honorGpc !== undefined) {
     throw new TypeError('honorGpc is for browsers: set consent');
+  }
+  if (baseUrl === '') {
+    throw new TypeError('baseUrl is missing'); // an app has no address of its own
+  }
+}
+
+/** Refuses at once what would lose events in silence later. */
+function checkStorage(storage: NativeStorage): void {
+  const names = ['keys', 'get', 'set', 'remove'] as const;
+  const missing = names.filter((name) => !hasMethod(storage, name));
+  if (missing.length) {
+    throw new TypeError(`storage needs ${missing.join(', ')}`);
+  }
+  if (!Array.isArray(storage.keys())) {
+    throw new TypeError('storage must answer at once, not with a promise');
+  }
+}
+
+function hasMethod(given: unknown, name: keyof NativeStorage): boolean {
+  try {
+    return typeof Reflect.get(Object(given) as object, name) === 'function';
+  } catch {
+    return false; // whatever it is, it is no store
   }
 }

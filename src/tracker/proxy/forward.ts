@@ -46,9 +46,23 @@ async function exchange(
   if (response.ok) {
     return { status: isSuccess(await response.json()) ? 200 : 502 };
   }
+  warnOfRedirect(response.status, baseUrl);
   // What the service answers in words stays here.
   response.body?.cancel().catch(() => undefined);
   return { status: statusFor(response.status), retryAfter: response.headers.get('Retry-After') };
+}
+
+const warned = new Set<string>();
+
+/** A redirect is not followed, for the key would go along: said once for each address. */
+function warnOfRedirect(status: number, baseUrl: string): void {
+  const isRedirect = status === 0 || (status >= 300 && status < 400);
+  if (isRedirect && !warned.has(baseUrl)) {
+    warned.add(baseUrl);
+    console.warn(
+      `[postreel proxy] ${baseUrl}/v1/track answers with a redirect (${status}), which is not followed: set baseUrl to where it leads.`,
+    );
+  }
 }
 
 const isSuccess = (body: unknown): boolean =>

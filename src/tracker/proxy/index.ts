@@ -57,11 +57,13 @@ export function createTrackProxy(
       return respond({ status: read });
     }
     const caller = nameOf(request, options);
-    // One slow event does not hide what became of the others.
+    // One slow event does not hide what became of the others; those of one contact keep their order.
+    const inTurn = createTurns();
     const answers = await Promise.all(
-      read.items.map((item) =>
-        deadline.or<Answer, Answer>({ status: 504 }, answerTo(request, item, caller)),
-      ),
+      read.items.map((item) => {
+        const answer = inTurn(item?.event.email, () => answerTo(request, item, caller));
+        return deadline.or<Answer, Answer>({ status: 504 }, answer);
+      }),
     );
     deadline.clear();
     return read.isList ? respondToList(answers) : respond(answers[0] ?? { status: 400 });
@@ -109,6 +111,22 @@ async function authorized(
     return 503;
   }
 }
+
+/** A slow event of a contact holds up its next ones no longer. */
+const MAX_TURN_MS = 1000;
+
+/** Begins work of one name after the work before it. */
+function createTurns() {
+  const last = new Map<string | undefined, Promise<unknown>>();
+  return async <Result>(name: string | undefined, work: () => Promise<Result>): Promise<Result> => {
+    const before = last.get(name);
+    const turn = Promise.race([before, before && sleep(MAX_TURN_MS)]).then(work);
+    last.set(name, turn);
+    return turn;
+  };
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The time at which a page is answered, whatever still goes on. */
 function createDeadline(delayMs: number) {

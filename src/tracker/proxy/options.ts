@@ -1,4 +1,4 @@
-import { readOptions } from '../settings.js';
+import { readOptions } from '../options.js';
 
 /** One event as a page hands it in, of which only these fields go on to the service. */
 export interface ProxiedEvent {

@@ -80,6 +80,11 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** The body as text; undefined where it is too large, whatever its headers say. */
 async function readText(request: Request): Promise<string | undefined> {
+  // Some servers hand over a `Request` whose body is no web stream, or none at all.
+  if (typeof (request.body as Partial<ReadableStream> | null)?.getReader !== 'function') {
+    const text = await request.text();
+    return new TextEncoder().encode(text).length > MAX_BYTES ? undefined : text;
+  }
   const reader = request.body?.getReader();
   const decoder = new TextDecoder();
   let text = '';

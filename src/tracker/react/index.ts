@@ -9,10 +9,9 @@ import {
   useEffect,
   useRef,
 } from 'react';
-import type { EventArguments, Tracker } from '../options.js';
-import type { AnyEvents, EventMap } from '../types.js';
+import type { AnyEvents, EventArguments, EventMap, Tracker } from '../types.js';
 
-export type * from '../public.js';
+export type * from '../types.js';
 
 const Context = createContext<Tracker | null>(null);
 
@@ -44,10 +43,7 @@ export const useTracker = <Events extends EventMap<Events> = AnyEvents>(): Track
   return tracker ?? absent;
 };
 
-/**
- * Tracks an event once per mounted component, under StrictMode too. An event that cannot be sent is
- * an error in the console, not in the component.
- */
+/** Tracks an event once per mounted component, under StrictMode too. */
 export const useTrackOnMount = <Events extends EventMap<Events> = AnyEvents>(
   ...event: EventArguments<Events>
 ): void => {
@@ -59,12 +55,8 @@ export const useTrackOnMount = <Events extends EventMap<Events> = AnyEvents>(
       return;
     }
     isTracked.current = true;
-    try {
-      // The map exists in types alone.
-      tracker.track(...(event as unknown as EventArguments<AnyEvents>));
-    } catch (error) {
-      console.error(error);
-    }
+    // The map exists in types alone.
+    tracker.track(...(event as unknown as EventArguments<AnyEvents>));
     // Later props are no new mount.
   }, []);
 };

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import { Readable } from 'node:stream';
 import { build } from 'esbuild';
@@ -29,12 +30,27 @@ export async function bundle(entry: string, globalName: string): Promise<string>
 /** As it is shipped: `npm test` builds it first. Bundled once for all sites. */
 let shipped: Promise<string> | undefined;
 let reactPage: Promise<string> | undefined;
+let extras: Promise<string> | undefined;
 
 /** Policies of single paths: an opaque origin without any storage, and a network that is shut. */
 const POLICIES: Record<string, string> = {
   '/sandbox': 'sandbox allow-scripts',
   '/strict': "connect-src 'none'",
+  '/snippet/trusted': "require-trusted-types-for 'script'; trusted-types postreel",
+  '/snippet/untrusted': "require-trusted-types-for 'script'; trusted-types other",
+  '/snippet/refused': "script-src 'unsafe-inline'",
 };
+
+/** The inline snippet of the document, as a page would have it. */
+const snippetFor = (serviceUrl: string): string =>
+  (
+    /<script>\s+\(function[\s\S]*?<\/script>/.exec(
+      readFileSync('docs/tracker-script.md', 'utf8'),
+    )?.[0] ?? ''
+  ).replace(
+    "publicKey: 'pk_…', baseUrl: '…'",
+    `publicKey: 'pk_test', namespace: 'app', baseUrl: '${serviceUrl}'`,
+  );
 
 /** The site of a customer: `/away` has no tracker, all others start one with what the query asks. */
 export async function startApp(serviceUrl: string): Promise<App> {
@@ -50,7 +66,7 @@ window.otherSite = away.href;
 window.start = (options) => {
   window.tracker = postreel.createTracker({ publicKey: 'pk_test', namespace: 'app', baseUrl: '${serviceUrl}',
     email: 'ann@example.com', limit: { perSecond: 50, burst: 50 }, ...options });
-  for (const name of ['delivered', 'dropped', 'retry', 'paused', 'blocked'])
+  for (const name of ['delivered', 'unconfirmed', 'dropped', 'retry', 'paused', 'blocked', 'warning'])
     tracker.on(name, (detail) => notices.push({ name, ...detail }));
 };
 window.trackMany = (from, to, extra) => {
@@ -88,11 +104,27 @@ function hurry(speed) {
       reactPage ??= bundle('test/support/tracker/react-page.ts', 'reactPage');
       return void reactPage.then((text) => response.end(text));
     }
+    if (path === '/extras.js') {
+      extras ??= bundle('dist/esm/tracker/extras/index.js', 'extras');
+      return void extras.then((text) => response.end(text));
+    }
+    if (path === '/assets/tracker.global.js') {
+      return response.end(readFileSync('dist/tracker.global.js'));
+    }
+    if (path.startsWith('/snippet')) {
+      const policy = POLICIES[path] ?? '';
+      response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Security-Policy': policy });
+      const isMissing = path === '/snippet/missing';
+      const snippet = snippetFor(serviceUrl);
+      return response.end(isMissing ? snippet.replace('tracker.global.js', 'gone.js') : snippet);
+    }
     const isScript = path === '/tracker.js';
     response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html');
     response.setHeader('Content-Security-Policy', POLICIES[path] ?? '');
-    if (path === '/cleared') {
-      response.setHeader('Clear-Site-Data', '"storage"');
+    if (path === '/moved') {
+      // To another page of the site, or to another site.
+      const to = decodeURIComponent(request.url?.split('?')[1] ?? '');
+      return response.writeHead(302, { Location: to || '/away' }).end();
     }
     const away = '<!doctype html><title>away</title><link rel="icon" href="data:,">';
     return response.end(isScript ? script : path === '/away' ? away : page);

@@ -14,9 +14,9 @@ export const taken = (): Response => new Response('{"success":true}');
 /** Just enough of a page for the logic that needs no real browser. */
 export function fakePage(globals: Record<string, unknown> = {}) {
   const events = new EventTarget();
-  const storage: Record<string, string> = {};
+  const storage = fakeStorage();
   vi.useFakeTimers({ now: new Date('2026-11-21T10:00:00Z') });
-  vi.stubGlobal('document', {});
+  vi.stubGlobal('document', new EventTarget());
   vi.stubGlobal('closed', false);
   vi.stubGlobal('localStorage', storage);
   vi.stubGlobal('BroadcastChannel', fakeChannels());
@@ -65,6 +65,22 @@ export function fakePage(globals: Record<string, unknown> = {}) {
     },
   };
   return page;
+}
+
+/** A localStorage whose properties are what is stored, as a browser's are. */
+export function fakeStorage(): Record<string, string> {
+  const methods = {
+    getItem(key: string) {
+      return Object.hasOwn(this, key) ? (Reflect.get(this, key) as unknown) : null;
+    },
+    setItem(key: string, value: string) {
+      Reflect.set(this, key, value);
+    },
+    removeItem(key: string) {
+      Reflect.deleteProperty(this, key);
+    },
+  };
+  return Object.create(methods) as Record<string, string>;
 }
 
 /** Channels between the tabs of one page: they deliver at once, in order, and to no closed one. */

@@ -1,16 +1,17 @@
-import { StrictMode, Suspense, createElement, use, useState } from 'react';
+import { StrictMode, Suspense, createElement, use, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { Tracker } from 'postreel/tracker';
-import { TrackerProvider, useTrackOnMount } from 'postreel/tracker/react';
+import { TrackerProvider, useTrackOnMount, useTracker } from 'postreel/tracker/react';
 
 function Panel({ name }: { readonly name: string }) {
   useTrackOnMount('viewed', { name });
   return createElement('p', null, name);
 }
 
-/** Is given data that no event can carry. */
+/** Tracks data that no event can carry, in an effect of its own. */
 function Broken({ name }: { readonly name: string }) {
-  useTrackOnMount('viewed', { price: name === 'first' ? NaN : Infinity });
+  const tracker = useTracker();
+  useEffect(() => void tracker.track('viewed', { price: name === 'first' ? NaN : Infinity }));
   return createElement('p', null, name);
 }
 

@@ -38,7 +38,7 @@ export const UNSENT: PageOptions = { limit: { perSecond: 1, burst: 0 } };
 export const code = (work: () => void): string => `(${work.toString()})()`;
 
 /** What a tracker told, as the page noted it. */
-interface Notice {
+export interface Notice {
   readonly name: string;
   readonly reason?: string;
   readonly delayMs?: number;
@@ -74,7 +74,7 @@ export interface World {
    * this purpose included, and until nothing is stored that could still be sent.
    */
   readonly settled: (page: Tab) => Promise<void>;
-  /** The events in IndexedDB that are not done. */
+  /** The events in localStorage, of all tabs. */
   readonly stored: (page: Tab) => Promise<number>;
   /** Counts what arrived by the number in each event, notes it and returns it. */
   readonly figures: (name: string, sent: number) => Figures;
@@ -110,13 +110,9 @@ export async function createWorld(
       const marker = `${PREFIX}0${Math.random()}`;
       await page.evaluate(plantMarker, marker);
       await until(() => service.accepted.some(({ data }) => data?.marker === marker));
-      await until(() => page.evaluate(hasNoEvents));
-      // Tombstones stay where IndexedDB hangs, which is no fault of the tracker.
-      const isDone = async () =>
-        (await page.evaluate(countInLocalStorage)) === 0 && (await countInDatabase(page)) === 0;
-      await until(async () => (await isHanging(page)) || (await isDone()));
+      await until(async () => (await page.evaluate(countStored)) === 0);
     },
-    stored: countInDatabase,
+    stored: (page) => page.evaluate(countStored),
     figures: (name, sent) => {
       // A planted event that came twice is a duplicate as well.
       const keys = service.accepted.map(({ data }) =>
@@ -156,15 +152,12 @@ export const expectAsPromised = (delivery: Delivery, figures: Figures): void => 
   }
 };
 
-/** Runs in the page: an event of a tab that is gone, which some tab must find. */
+/** Runs in the page: an event of a page that was left, which some tab must find. */
 function plantMarker(marker: string): void {
   localStorage[marker] = JSON.stringify({
     id: marker,
-    // Without locks only age tells that its tab is gone.
-    at: Date.now() - (isSecureContext ? 0 : 100_000),
-    version: 100,
-    owner: 'gone',
-    state: 0,
+    at: Date.now(),
+    owner: '',
     event: 'marker',
     email: 'ann@example.com',
     data: { marker },
@@ -172,47 +165,6 @@ function plantMarker(marker: string): void {
   dispatchEvent(new Event('focus'));
 }
 
-/** Runs in the page: is nothing left in localStorage that could be sent? */
-const hasNoEvents = (): boolean =>
-  Object.entries(localStorage).every(
-    ([key, value]) => !(key.startsWith('postreel:app:') && String(value).includes('"event"')),
-  );
-
-/**
- * Runs in the page: the events and tombstones in localStorage. The visitor's decisions, and until when
- * a 429 makes all tabs wait, are neither: they stay.
- */
-const countInLocalStorage = (): number =>
-  Object.keys(localStorage).filter((key) => /^postreel:app:(?!(consent|wait)$)./.test(key)).length;
-
-/** Does IndexedDB say nothing for five seconds? Timed here: a page's own time may run faster. */
-async function isHanging(page: Tab): Promise<boolean> {
-  const late = new Promise<true>((resolve) => setTimeout(resolve, 5000, true));
-  const isLate = await Promise.race([page.evaluate(readDatabase).then(() => false), late]);
-  if (isLate) {
-    console.log('IndexedDB hangs');
-  }
-  return isLate;
-}
-
-/** The events in IndexedDB, without tombstones; -1 where there is none. */
-const countInDatabase = async (page: Tab): Promise<number> =>
-  (await page.evaluate(readDatabase))?.filter(({ event }) => event).length ?? -1;
-
-/** Runs in the page: what IndexedDB holds, tombstones included; `undefined` where there is none. */
-export function readDatabase(): Promise<{ event?: string; state?: number }[] | undefined> {
-  return new Promise((resolve) => {
-    const request = indexedDB.open('postreel:app:');
-    // It is the tracker that makes it.
-    request.onupgradeneeded = () => request.transaction?.abort();
-    request.onerror = () => resolve(undefined);
-    request.onsuccess = () => {
-      const database = request.result;
-      const all = database.transaction('postreel:app:').objectStore('postreel:app:').getAll();
-      all.onsuccess = () => {
-        database.close();
-        resolve(all.result as { event?: string; state?: number }[]);
-      };
-    };
-  });
-}
+/** Runs in the page: the events in localStorage. What the visitor decided is none. */
+const countStored = (): number =>
+  Object.keys(localStorage).filter((key) => /^postreel:app:(?!consent$)./.test(key)).length;

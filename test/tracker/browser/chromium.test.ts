@@ -3,8 +3,5 @@ import { CASES } from '../../support/tracker/cases/index.js';
 import { describeCases } from '../../support/tracker/run-cases.js';
 
 describe('in Chromium', () => {
-  describeCases(
-    'chromium',
-    CASES.filter(({ isAlone, isVariant }) => !isAlone && !isVariant),
-  );
+  describeCases('chromium', CASES);
 });

@@ -2,10 +2,13 @@ import { firefoxProblem } from '../../support/tracker/browser.js';
 import { describeSome } from '../../support/tracker/run-cases.js';
 
 describeSome('firefox', firefoxProblem(), [
-  'delivers 15 events that are followed by a navigation',
-  'delivers 15 events that are followed by a navigation to another site',
-  'keeps its place in the back/forward cache',
-  'delivers the events of 5 tabs',
-  'delivers what was left, and nothing again, after the browser was killed',
-  'lets the host delete the database, and makes it anew',
+  'delivers 15 events before a page of the site that has no tracker',
+  'delivers 15 events before an address of the site that leads elsewhere',
+  'delivers 15 events before another site',
+  'shares the bytes of an exit among three trackers of a page',
+  'goes on after the back/forward cache',
+  'delivers the events of 3 tabs',
+  'goes on when setItem fails later',
+  'denies and resets where the storage is damaged',
+  'hands over nothing at its end that deny() has erased in another tab',
 ]);

@@ -13,8 +13,6 @@ export interface Case {
   readonly engines?: readonly Engine[];
   /** Kills the browser or takes its network away: nothing else may run in it meanwhile. */
   readonly isAlone?: true;
-  /** Another timing of a case, which only the repetitions run. */
-  readonly isVariant?: true;
 }
 
 export const DEFAULT: readonly Delivery[] = ['no-duplicates'];

@@ -1,22 +1,7 @@
-import { ANSWERS } from './answers.js';
 import type { Case } from './case.js';
-import { ENDS, TABS } from './ends.js';
-import { ENVIRONMENTS } from './environments.js';
-import { ERASURES } from './erasures.js';
-import { LIVES } from './lives.js';
-import { REFUSALS } from './refusals.js';
-import { STORAGE } from './storage.js';
-import { SURROUNDINGS } from './surroundings.js';
+import { CONSENT } from './consent.js';
+import { EXITS } from './exits.js';
+import { GUESTS } from './guests.js';
 
 /** Everything that is tried in a real browser. */
-export const CASES: readonly Case[] = [
-  ...ENDS,
-  ...TABS,
-  ...REFUSALS,
-  ...ENVIRONMENTS,
-  ...ERASURES,
-  ...STORAGE,
-  ...ANSWERS,
-  ...LIVES,
-  ...SURROUNDINGS,
-];
+export const CASES: readonly Case[] = [...EXITS, ...CONSENT, ...GUESTS];

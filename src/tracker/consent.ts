@@ -1,6 +1,6 @@
 /**
- * What the visitor decided, as times. Each store and each tab keeps a copy, and of two copies the
- * later time of each field is true: copies can be merged in any order, and none undoes another.
+ * What the visitor decided, as times. The store and each tab keep a copy, and of two copies the later
+ * time of each field is true: copies can be merged in any order, and none undoes another.
  */
 export interface Decisions {
   /** Everything that was tracked until then is erased: by `reset()` and by `deny()`. */
@@ -9,6 +9,8 @@ export interface Decisions {
   /** The last `consent.grant()`: nothing else undoes a denial. */
   readonly grantedAt: number;
 }
+
+export type Decision = 'erased' | 'denied' | 'granted';
 
 export const UNDECIDED: Decisions = { erasedAt: 0, deniedAt: 0, grantedAt: 0 };
 
@@ -27,11 +29,7 @@ export const isAhead = (one: Decisions, other: Decisions): boolean =>
   one.erasedAt > other.erasedAt || one.deniedAt > other.deniedAt || one.grantedAt > other.grantedAt;
 
 /** One more decision, later than all that are known and not before `now`. */
-export const decided = (
-  known: Decisions,
-  decision: 'erased' | 'denied' | 'granted',
-  now: number,
-): Decisions => {
+export const decided = (known: Decisions, decision: Decision, now: number): Decisions => {
   const at = Math.max(now, known.erasedAt + 1, known.deniedAt + 1, known.grantedAt + 1);
   return merge(known, {
     erasedAt: decision === 'granted' ? 0 : at,
@@ -42,9 +40,8 @@ export const decided = (
 
 /** Reads a copy: other scripts may have left anything in its place. */
 export const decisionsOf = (copy: unknown): Decisions => {
-  const { erasedAt, deniedAt, grantedAt } = Object(copy) as {
-    [Field in keyof Decisions]?: unknown;
-  };
+  // as: each field is checked below
+  const { erasedAt, deniedAt, grantedAt } = Object(copy) as Record<keyof Decisions, unknown>;
   return { erasedAt: timeOf(erasedAt), deniedAt: timeOf(deniedAt), grantedAt: timeOf(grantedAt) };
 };
 

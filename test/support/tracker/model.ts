@@ -1,0 +1,949 @@
+import {
+  type Decisions,
+  decisionsOf,
+  isAhead,
+  isDenied,
+  merge,
+  UNDECIDED,
+} from '../../../src/tracker/consent.js';
+import {
+  type End,
+  type Entry,
+  type EventRecord,
+  NOBODY,
+  Queue,
+} from '../../../src/tracker/queue.js';
+import { createStore, type TextStore } from '../../../src/tracker/store.js';
+
+// Up to three tabs over one made-up localStorage, channel, network and clock. What they do, and in which
+// order, is drawn by a seed; what must never be is checked at each step and at the end.
+
+/** Faults that a test puts into a world, to see that they would be found. */
+export type Bug =
+  | 'no mark before a request'
+  | 'what has ended stays stored'
+  | 'the own key is not read before a request'
+  | 'takes over without a lock and a wait'
+  | 'takes over from tabs that answer'
+  | 'hears of no decision'
+  | 'writes no decision back'
+  | 'counts bytes for itself alone';
+
+const PREFIX = 'postreel:model:';
+const CONSENT = `${PREFIX}consent`;
+const EMAILS = ['ann@example.com', 'bob@example.com'];
+/** Engines show a tab what another one wrote so much later. */
+const MAX_LAG_MS = 51;
+const SETTLED_AFTER_MS = 100;
+const MAX_SILENCE_MS = 3000;
+const MAX_BYTES = 64_000;
+const DAY_MS = 86_400_000;
+
+/** What is true of one event, whatever the tabs believe. */
+interface Truth {
+  readonly id: string;
+  readonly at: number;
+  accepted: number;
+  sent: number;
+  ends: End[];
+  /** The document names what happened: it may come twice, be lost, or survive an erasure. */
+  mayRepeat: boolean;
+  mayBeLost: boolean;
+  maySurvive: boolean;
+}
+
+interface Tab {
+  readonly name: string;
+  readonly queue: Queue;
+  readonly erase: () => void;
+  /** All tabs of one page share the bytes that outlive it: here a page has one tracker more. */
+  bytes: number;
+  isGone: boolean;
+  isFrozen: boolean;
+  frozenSince: number;
+  /** Which calls of the store throw from now on. */
+  failure: 'none' | 'writes' | 'all';
+  /** What it must know by the books of the model. */
+  known: Decisions;
+  readonly inbox: Message[];
+  look: Look | undefined;
+  /** When its timer is due. */
+  wakeAt: number;
+}
+
+interface Message {
+  readonly isQuestion?: boolean;
+  readonly from: string;
+  readonly decisions: Decisions;
+  readonly pausedUntil: number;
+}
+
+/** A look at what others left, one step at a time. */
+interface Look {
+  stage: 'asked' | 'claimed';
+  at: number;
+  silent: Set<string>;
+}
+
+interface Request {
+  readonly tab: Tab;
+  readonly entries: readonly Entry[];
+  readonly isKeptAlive: boolean;
+  isRead: boolean;
+  isExit: boolean;
+}
+
+interface Write {
+  readonly value: string | undefined;
+  readonly by: string;
+  readonly at: number;
+}
+
+/** Lives one random world to its end; returns what was not as promised. */
+export function liveWorld(seed: number, bug?: Bug): readonly string[] {
+  const world = new World(seed, bug);
+  const steps = 20 + Math.floor(world.random() * 80);
+  const weights = ACTS.map(([weight]) => weight * world.pick([0.2, 1, 1, 1, 5]));
+  world.start();
+  for (let step = 0; step < steps && !world.problems.length; step++) {
+    let ticket = world.random() * weights.reduce((sum, weight) => sum + weight, 0);
+    const index = weights.findIndex((weight) => {
+      ticket -= weight;
+      return ticket < 0;
+    });
+    ACTS[index]![1](world);
+  }
+  if (!world.problems.length) {
+    world.end();
+  }
+  return world.problems;
+}
+
+/** What may happen, and how often. */
+const ACTS: readonly (readonly [weight: number, act: (world: World) => void])[] = [
+  [16, (world) => world.onTab((tab) => world.track(tab))],
+  [10, (world) => world.onTab((tab) => world.pump(tab))],
+  [16, (world) => world.network()],
+  [10, (world) => world.hear()],
+  [8, (world) => world.onTab((tab) => world.look(tab))],
+  [8, (world) => world.pass(world.pick([1, 20, 60, 120, 1000, 5000]))],
+  [3, (world) => world.pass(world.pick([60_000, 301_000, 3_600_000, DAY_MS]))],
+  [4, (world) => world.start()],
+  [5, (world) => world.onTab((tab) => world.leave(tab))],
+  [2, (world) => world.rush()],
+  [3, (world) => world.comeBack()],
+  [2, (world) => world.onTab((tab) => world.freeze(tab))],
+  [3, (world) => world.thaw()],
+  [2, (world) => world.onTab((tab) => tab.queue.identify(world.pick(EMAILS)))],
+  [1, (world) => world.onTab((tab) => world.crash(tab))],
+  [1, (world) => world.kill()],
+  [2, (world) => world.saveDisk()],
+  [1, (world) => world.clear()],
+  [1, (world) => world.onTab((tab) => world.decide(tab, 'denied'))],
+  [1, (world) => world.onTab((tab) => world.decide(tab, 'granted'))],
+  [1, (world) => world.onTab((tab) => world.decide(tab, 'erased'))],
+  [1, (world) => world.onTab((tab) => world.togglePause(tab))],
+  [1, (world) => world.onTab((tab) => world.failStore(tab))],
+  [1, (world) => world.toggleNetwork()],
+];
+
+class World {
+  now = 1.8e12;
+  isOnline = true;
+  readonly problems: string[] = [];
+  readonly #bug: Bug | undefined;
+  readonly #delivery: 'no-duplicates' | 'no-loss';
+  readonly #isProxy: boolean;
+  readonly #hasStoreFaults: boolean;
+  readonly #truths = new Map<string, Truth>();
+  readonly #sizes = new Map<string, number>();
+  #state: number;
+  #tabs: Tab[] = [];
+  #names = 0;
+  #ids = 0;
+  #writes = new Map<string, Write[]>();
+  #disk = new Map<string, string>();
+  #requests: Request[] = [];
+  #lock: Tab | undefined;
+  /** What was decided in any tab. */
+  #decided = UNDECIDED;
+
+  constructor(seed: number, bug: Bug | undefined) {
+    this.#state = seed * 2_654_435_761;
+    this.#bug = bug;
+    this.#delivery = this.#chance(0.7) ? 'no-duplicates' : 'no-loss';
+    this.#isProxy = this.#chance(0.3);
+    this.#hasStoreFaults = this.#chance(0.2);
+  }
+
+  random(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  #chance(probability: number): boolean {
+    return this.random() < probability;
+  }
+
+  pick<Item>(items: readonly Item[]): Item {
+    return items[Math.floor(this.random() * items.length)]!;
+  }
+
+  /** Runs something on a tab that is shown and can run. */
+  onTab(work: (tab: Tab) => void): void {
+    const tabs = this.#tabs.filter(({ isFrozen, queue }) => !isFrozen && !queue.isLeft);
+    if (tabs.length) {
+      work(this.pick(tabs));
+    }
+  }
+
+  start(): void {
+    if (this.#tabs.length >= 3) {
+      return;
+    }
+    const tab = this.#open();
+    if (this.#chance(0.7)) {
+      tab.queue.identify(this.pick(EMAILS));
+    }
+    // Without consent nothing is stored; a visitor may give it later, by `granted`.
+    if (this.#chance(0.9)) {
+      this.#begin(tab);
+    }
+  }
+
+  #begin(tab: Tab): void {
+    this.#seeDecisions(tab);
+    tab.queue.obey();
+    if (isDenied(tab.queue.decisions)) {
+      tab.erase();
+      return;
+    }
+    tab.queue.start();
+    this.look(tab);
+    this.pump(tab);
+  }
+
+  track(tab: Tab): void {
+    const { queue } = tab;
+    this.#seeDecisions(tab);
+    queue.obey();
+    // What is tracked without consent is held by the page, which is not modelled; or dropped.
+    if (!queue.isAllowed) {
+      return;
+    }
+    const id = `${PREFIX}${String(this.#ids++).padStart(4, '0')}`;
+    const at = Math.max(this.now, queue.decisions.erasedAt + 1);
+    this.#truths.set(id, {
+      id,
+      at,
+      accepted: 0,
+      sent: 0,
+      ends: [],
+      mayRepeat: false,
+      // Another tab may have decided, of which this one has not heard.
+      mayBeLost:
+        isDenied(this.#decided) ||
+        at <= this.#decided.erasedAt ||
+        this.#tabs.some((other) => isDenied(other.queue.decisions)),
+      maySurvive: false,
+    });
+    this.#sizes.set(id, this.pick([200, 200, 5000, 30_000]));
+    const { email, owner } = queue;
+    queue.take({ id, at, owner, event: 'clicked', email });
+    if (this.#chance(0.8)) {
+      this.pump(tab);
+    }
+  }
+
+  pump(tab: Tab): void {
+    this.#seeDecisions(tab);
+    tab.wakeAt = tab.queue.pump();
+  }
+
+  decide(tab: Tab, decision: 'erased' | 'denied' | 'granted'): void {
+    this.#seeDecisions(tab);
+    tab.queue.decide(decision);
+    if (decision !== 'granted') {
+      this.#allow('mayBeLost');
+    }
+    tab.known = merge(tab.known, tab.queue.decisions);
+    this.#decided = merge(this.#decided, tab.known);
+    if (decision === 'granted') {
+      this.#begin(tab);
+      return;
+    }
+    const left = [...this.#keysOf(tab)].filter((key) => key !== CONSENT);
+    if (left.length && tab.failure === 'none' && this.#bug !== 'what has ended stays stored') {
+      this.#fail(`${decision}: still stored: ${left.join()}`);
+    }
+    if (tab.failure !== 'none') {
+      // A store that takes no more cannot be cleaned for sure.
+      this.#allow('maySurvive');
+    }
+  }
+
+  toggleNetwork(): void {
+    this.isOnline = !this.isOnline;
+  }
+
+  togglePause({ queue }: Tab): void {
+    queue.isPaused = !queue.isPaused;
+  }
+
+  failStore(tab: Tab): void {
+    if (!this.#hasStoreFaults || tab.failure !== 'none') {
+      return;
+    }
+    tab.failure = this.pick(['writes', 'all'] as const);
+    for (const { record } of tab.queue.entries) {
+      const truth = this.#truths.get(record.id)!;
+      // Memory ends with its page; what cannot be removed is sent by others as well.
+      truth.mayBeLost = true;
+      truth.mayRepeat ||= tab.failure === 'all';
+    }
+  }
+
+  /** One step of a look at what others left. */
+  look(tab: Tab): void {
+    const { queue, look } = tab;
+    if (!queue.isAllowed && look?.stage !== 'claimed') {
+      tab.look = undefined;
+      return;
+    }
+    if (!look) {
+      this.#startLook(tab);
+    } else if (look.stage === 'asked' && this.now >= look.at + MAX_SILENCE_MS) {
+      tab.look = undefined;
+      this.#claim(tab, look.silent);
+    } else if (look.stage === 'claimed' && this.now >= look.at + SETTLED_AFTER_MS) {
+      this.#adopt(tab);
+    }
+  }
+
+  #startLook(tab: Tab): void {
+    const owners = new Set(tab.queue.readAll().map(({ owner }) => owner));
+    owners.delete(tab.queue.owner);
+    if (owners.has(NOBODY)) {
+      this.#claim(tab, new Set([NOBODY]));
+    } else if (owners.size) {
+      tab.look = { stage: 'asked', at: this.now, silent: owners };
+      this.#post(tab, { ...tab.queue.told, isQuestion: true, from: tab.name });
+    }
+  }
+
+  #claim(tab: Tab, owners: ReadonlySet<string>): void {
+    const isHasty = this.#bug === 'takes over without a lock and a wait';
+    if (this.#lock && !isHasty) {
+      return;
+    }
+    this.#lock = tab;
+    tab.look = { stage: 'claimed', at: this.now, silent: new Set() };
+    tab.queue.claim((record) => {
+      const isOrphan = owners.has(record.owner);
+      const owner = this.#tabs.find(({ name }) => name === record.owner);
+      if (isOrphan && owner) {
+        this.#noteMistake(owner, record);
+      }
+      return isOrphan;
+    });
+    if (isHasty) {
+      this.#adopt(tab);
+    }
+  }
+
+  /** A tab that lives did not answer: it was frozen. When it wakes in this very moment, both may send. */
+  #noteMistake(owner: Tab, { id }: EventRecord): void {
+    const isWakeful = !owner.isFrozen && this.now < owner.frozenSince + 200;
+    if (isWakeful || owner.isFrozen) {
+      this.#wakes.push({ owner, id, at: this.now });
+    }
+    if (isWakeful) {
+      this.#truths.get(id)!.mayRepeat = true;
+    }
+  }
+  readonly #wakes: { readonly owner: Tab; readonly id: string; readonly at: number }[] = [];
+
+  #adopt(tab: Tab): void {
+    tab.look = undefined;
+    this.#lock = undefined;
+    tab.queue.adopt();
+    this.pump(tab);
+  }
+
+  leave(tab: Tab): void {
+    const { queue } = tab;
+    this.#seeDecisions(tab);
+    // What is being taken over is not certain yet, and stays.
+    const isCertain = tab.look?.stage !== 'claimed' && tab.failure === 'none';
+    const own = queue.entries.filter(({ record }) => isCertain && record.owner === queue.owner);
+    const before = this.#requests.length;
+    queue.isWithinSite = this.#chance(0.5);
+    queue.leave();
+    this.#checkExit(tab, own, this.#requests.length > before);
+    if (this.#lock === tab) {
+      this.#lock = undefined;
+    }
+    tab.look = undefined;
+    tab.inbox.length = 0;
+    for (const request of this.#requests) {
+      request.isExit ||= request.tab === tab;
+    }
+    if (this.#chance(0.6)) {
+      this.#close(tab);
+    }
+  }
+
+  /** Every exit hands over what fits, unless something stands against it. */
+  #checkExit({ queue, bytes }: Tab, own: readonly Entry[], wasHandedOver: boolean): void {
+    const isKept = queue.isWithinSite && this.#delivery === 'no-loss';
+    const isLeftBehind = (entry: Entry) =>
+      own.includes(entry) && !entry.isSent && !!entry.record.email && entry.until <= this.now;
+    const fits = ({ record }: Entry) => this.#sizeOf(record) + bytes < MAX_BYTES;
+    if (wasHandedOver && !isKept && queue.entries.filter(isLeftBehind).some(fits)) {
+      this.#fail('an exit left behind what would have fitted');
+    }
+  }
+
+  /** A page is left, and two others of the site start at once. */
+  rush(): void {
+    this.onTab((tab) => {
+      tab.queue.isPaused = true;
+      this.leave(tab);
+    });
+    this.start();
+    this.start();
+    this.onTab((tab) => this.look(tab));
+    this.pass(this.pick([1, 20, 60, 120]));
+  }
+
+  comeBack(): void {
+    const left = this.#tabs.filter(({ queue }) => queue.isLeft);
+    if (left.length) {
+      const tab = this.pick(left);
+      tab.queue.comeBack();
+      this.look(tab);
+      this.pump(tab);
+    }
+  }
+
+  freeze(tab: Tab): void {
+    tab.isFrozen = true;
+    // A tab that holds a lock is not frozen for long by any engine.
+    if (this.#lock === tab) {
+      tab.isFrozen = false;
+    }
+  }
+
+  thaw(): void {
+    const frozen = this.#tabs.filter(({ isFrozen }) => isFrozen);
+    if (!frozen.length) {
+      return;
+    }
+    const tab = this.pick(frozen);
+    tab.isFrozen = false;
+    tab.frozenSince = this.now;
+    for (const { owner, id, at } of this.#wakes) {
+      if (owner === tab && this.now < at + 200) {
+        this.#truths.get(id)!.mayRepeat = true;
+      }
+    }
+  }
+
+  /** A page that ends without a word. */
+  crash(tab: Tab): void {
+    for (const { isStored, isSent, record } of tab.queue.entries) {
+      const truth = this.#truths.get(record.id)!;
+      truth.mayBeLost ||= !isStored || isSent;
+    }
+    this.#close(tab);
+  }
+
+  /** All pages end, and the last seconds of the store are gone. */
+  kill(): void {
+    const current = this.#current();
+    for (const truth of this.#truths.values()) {
+      if (current.get(truth.id) !== this.#disk.get(truth.id)) {
+        Object.assign(truth, { mayRepeat: true, mayBeLost: true, maySurvive: true });
+      }
+    }
+    if (current.get(CONSENT) !== this.#disk.get(CONSENT)) {
+      this.#allow('maySurvive');
+    }
+    for (const tab of [...this.#tabs]) {
+      this.crash(tab);
+    }
+    this.#writes = new Map(
+      [...this.#disk].map(([key, value]) => [key, [{ value, by: '', at: this.now - 1000 }]]),
+    );
+  }
+
+  saveDisk(): void {
+    this.#disk = this.#current();
+  }
+
+  /** The page's own code calls `localStorage.clear()`. */
+  clear(): void {
+    for (const truth of this.#truths.values()) {
+      truth.mayBeLost = true;
+    }
+    // A denial that no open tab knows of is forgotten.
+    for (const key of this.#writes.keys()) {
+      this.#write(key, undefined, '');
+    }
+  }
+
+  pass(ms: number): void {
+    this.now += ms;
+    for (const tab of this.#tabs) {
+      if (!tab.isFrozen && !tab.queue.isLeft && tab.wakeAt <= this.now) {
+        this.pump(tab);
+      }
+    }
+    if (ms >= 60_000) {
+      this.#timeOut();
+    }
+  }
+
+  /** A tab hears the next message. */
+  hear(): void {
+    this.onTab((tab) => {
+      const message = tab.inbox.shift();
+      if (message) {
+        this.#deliver(tab, message);
+      }
+    });
+  }
+
+  #deliver(tab: Tab, { isQuestion, from, decisions, pausedUntil }: Message): void {
+    if (this.#bug !== 'hears of no decision') {
+      tab.queue.hear(decisions);
+      tab.queue.obey();
+    }
+    tab.known = merge(tab.known, decisions);
+    tab.queue.pauseUntil(pausedUntil);
+    if (isQuestion || isAhead(tab.queue.decisions, decisions)) {
+      this.#post(tab, { ...tab.queue.told, from: tab.name });
+    }
+    if (tab.look?.stage === 'asked' && this.#bug !== 'takes over from tabs that answer') {
+      tab.look.silent.delete(from);
+    }
+    this.pump(tab);
+  }
+
+  #post(tab: Tab, message: Message): void {
+    for (const other of this.#tabs) {
+      if (other !== tab && !other.queue.isLeft) {
+        other.inbox.push(message);
+      }
+    }
+    // A tab that can run answers within its three seconds.
+    if (message.isQuestion) {
+      for (const other of this.#tabs) {
+        while (other !== tab && !other.isFrozen && other.inbox.length) {
+          this.#deliver(other, other.inbox.shift()!);
+        }
+      }
+      while (tab.inbox.length) {
+        this.#deliver(tab, tab.inbox.shift()!);
+      }
+    }
+  }
+
+  /** Something happens to a request: it is read, answered or lost. */
+  network(): void {
+    const request = this.#requests.length ? this.pick(this.#requests) : undefined;
+    if (!request) {
+      return;
+    }
+    const isLost = this.#chance(0.1) || !this.isOnline;
+    if (!request.isRead && isLost) {
+      this.#answer(request, () => 0);
+    } else if (!request.isRead) {
+      request.isRead = true;
+      const isHealthy = this.#chance(0.8);
+      const statuses = new Map(
+        request.entries.map(({ record }) => [
+          record.id,
+          isHealthy ? 200 : this.pick([429, 503, 500, 400, 401, 408]),
+        ]),
+      );
+      this.#statuses.set(request, statuses);
+      for (const { record } of request.entries) {
+        const status = statuses.get(record.id)!;
+        // A 500 and a 408 leave open whether it was taken.
+        if (status === 200 || ((status === 500 || status === 408) && this.#chance(0.5))) {
+          this.#accept(request.tab, record);
+        }
+      }
+    } else if (!request.tab.isFrozen) {
+      const statuses = this.#statuses.get(request)!;
+      this.#answer(request, ({ record }) => (isLost ? 0 : statuses.get(record.id)!));
+    }
+  }
+  readonly #statuses = new Map<Request, Map<string, number>>();
+
+  #accept(tab: Tab, record: EventRecord): void {
+    const truth = this.#truths.get(record.id)!;
+    truth.accepted++;
+    if (truth.accepted > 1 && !truth.mayRepeat && this.#delivery === 'no-duplicates') {
+      this.#fail(`${record.id} came twice, the second time from ${tab.name}`);
+    }
+  }
+
+  #answer(request: Request, statusOf: (entry: Entry) => number): void {
+    const { tab, entries } = request;
+    if (tab.isFrozen) {
+      return;
+    }
+    this.#requests = this.#requests.filter((other) => other !== request);
+    if (tab.isGone || tab.queue.isLeft) {
+      return; // nobody hears it
+    }
+    for (const entry of entries) {
+      const status = statusOf(entry);
+      const truth = this.#truths.get(entry.record.id)!;
+      // No answer, and one that leaves it open: three tries.
+      truth.mayRepeat ||= status < 1 || status === 408 || status === 500;
+      tab.queue.answered(entry, { status });
+    }
+    this.pump(tab);
+  }
+
+  /** Every request that is older than a minute has ended for its page. */
+  #timeOut(): void {
+    for (const request of this.#requests) {
+      if (!request.tab.queue.isLeft) {
+        this.#answer(request, () => -1);
+      }
+    }
+  }
+
+  #close(tab: Tab): void {
+    tab.isGone = true;
+    tab.isFrozen = false;
+    if (this.#lock === tab) {
+      this.#lock = undefined;
+    }
+    for (const { isStored, record } of tab.queue.entries) {
+      this.#truths.get(record.id)!.mayBeLost ||= !isStored;
+    }
+    this.#tabs = this.#tabs.filter((other) => other !== tab);
+    // What was handed over goes on, or the browser drops it.
+    this.#requests = this.#requests.filter(
+      (request) => request.tab !== tab || (request.isKeptAlive && this.#chance(0.8)),
+    );
+  }
+
+  /** The world calms down: every tab ends, and a last visit finds what is left. */
+  end(): void {
+    this.isOnline = true;
+    for (const tab of this.#tabs) {
+      tab.isFrozen = false;
+      tab.queue.isPaused = false;
+    }
+    this.pass(2 * SETTLED_AFTER_MS);
+    this.#settle();
+    this.#checkKept();
+    for (const tab of [...this.#tabs]) {
+      this.leave(tab);
+      if (!tab.isGone) {
+        this.#close(tab);
+      }
+    }
+    this.#requests = [];
+    this.pass(2 * SETTLED_AFTER_MS);
+    const tab = this.#open();
+    tab.queue.identify(EMAILS[0]);
+    this.#begin(tab);
+    this.#settle();
+    this.#judge(tab);
+  }
+
+  /** The network is fair and time passes, until nothing moves any more. */
+  #settle(): void {
+    // A look is repeated for a cause only: here, a few times.
+    let looks = 4 * this.#tabs.length;
+    for (let round = 0; round < 400; round++) {
+      for (const tab of this.#tabs) {
+        if (tab.queue.isLeft) {
+          tab.queue.comeBack();
+        }
+        tab.inbox.splice(0).forEach((message) => this.#deliver(tab, message));
+        if (tab.look || looks-- > 0) {
+          this.look(tab);
+        }
+        this.pump(tab);
+      }
+      for (const request of this.#requests.filter(({ isRead }) => !isRead)) {
+        request.isRead = true;
+        request.entries.forEach(({ record }) => this.#accept(request.tab, record));
+        this.#statuses.set(request, new Map(request.entries.map(({ record }) => [record.id, 200])));
+      }
+      for (const request of this.#requests) {
+        const statuses = this.#statuses.get(request)!;
+        this.#answer(request, ({ record }) => statuses.get(record.id)!);
+      }
+      const isBusy = this.#requests.length || this.#tabs.some(({ look }) => look);
+      const wakeAt = Math.min(...this.#tabs.map((tab) => tab.wakeAt));
+      if (!isBusy && wakeAt === Infinity && looks <= 0) {
+        return;
+      }
+      for (const tab of this.#tabs) {
+        tab.queue.isPaused = false;
+      }
+      this.now = Math.max(this.now + 120, isBusy ? 0 : Math.min(wakeAt, this.now + 300_001));
+    }
+    this.#fail('it never came to rest');
+  }
+
+  /** What an open tab knows of the visitor's decisions, the store knows. */
+  #checkKept(): void {
+    const stored = decisionsOf(JSON.parse(this.#current().get(CONSENT) ?? 'null'));
+    const keeps = this.#tabs.filter(({ queue, failure }) => queue.isStarted && failure === 'none');
+    if (keeps.some(({ known }) => isAhead(known, stored))) {
+      this.#fail('a decision was not written back');
+    }
+  }
+
+  #judge(tab: Tab): void {
+    const left = [...this.#current().keys()].filter((key) => key !== CONSENT);
+    const isClean = left.every((key) => this.#truths.get(key)?.maySurvive);
+    if (!isClean) {
+      this.#fail(`still stored in the end: ${left.join()}`);
+    }
+    for (const truth of this.#truths.values()) {
+      const isEnded = truth.ends.some((end) => end !== 'elsewhere' && end !== 'unconfirmed');
+      const isOpen = truth.ends.includes('unconfirmed') && truth.sent > 0;
+      const { erasedAt } = tab.queue.decisions;
+      const isErased = truth.at <= erasedAt || isDenied(tab.queue.decisions);
+      if (!truth.accepted && !isEnded && !isOpen && !truth.mayBeLost && !isErased) {
+        this.#fail(`${truth.id} was lost without a word; ${tab.name} found nothing`);
+      }
+      if (truth.sent > 3 && this.#delivery === 'no-duplicates' && !truth.mayRepeat) {
+        this.#fail(`${truth.id} was sent ${truth.sent} times`);
+      }
+    }
+  }
+
+  #open(): Tab {
+    const name = `tab ${this.#names++}`;
+    // eslint-disable-next-line @typescript-eslint/no-this-alias -- ports with getters need it
+    const world = this;
+    const store = createStore({
+      prefix: PREFIX,
+      keepsEvents: true,
+      open: () => world.#storeOf(tab),
+      onFailure: () => {
+        for (const { record } of tab.queue.entries) {
+          world.#truths.get(record.id)!.mayBeLost = true;
+        }
+      },
+    });
+    const own = new Map<string, EventRecord>();
+    const queue = new Queue(
+      {
+        store: {
+          ...store,
+          get keepsEvents() {
+            return store.keepsEvents;
+          },
+          get: (id) =>
+            world.#bug === 'the own key is not read before a request'
+              ? (own.get(id) ?? store.get(id))
+              : store.get(id),
+          set: (record) => {
+            const isBroken = world.#bug === 'no mark before a request';
+            own.set(record.id, record);
+            return store.set(isBroken ? { ...record, isHandedOver: undefined } : record);
+          },
+          remove: (id) => {
+            if (world.#bug !== 'what has ended stays stored') {
+              store.remove(id);
+            }
+          },
+          decisions: () => (world.#bug === 'hears of no decision' ? UNDECIDED : store.decisions()),
+          saveDecisions: (decisions) => {
+            const isNew = isAhead(decisions, tab.known);
+            if (isNew || world.#bug !== 'writes no decision back') {
+              store.saveDecisions(decisions);
+            }
+          },
+        },
+        budget: {
+          take: (bytes) => {
+            const isBroken = world.#bug === 'counts bytes for itself alone';
+            const isTaken = isBroken || tab.bytes + bytes <= MAX_BYTES;
+            tab.bytes += isTaken ? bytes : 0;
+            return isTaken;
+          },
+          giveBack: (bytes) => {
+            tab.bytes -= bytes;
+          },
+        },
+        now: () => world.now,
+        isOnline: () => world.isOnline,
+        bytesOf: (record) => world.#sizeOf(record),
+        send: (batch, isKeptAlive) => {
+          world.#send(tab, batch, isKeptAlive);
+        },
+        tell: (told) => world.#post(tab, { ...told, from: tab.name }),
+        ended: ({ record }, end) => {
+          world.#truths.get(record.id)!.ends.push(end);
+        },
+        emit: () => undefined,
+      },
+      {
+        owner: name,
+        delivery: this.#delivery,
+        retryAmbiguous: true,
+        maxAgeMs: DAY_MS,
+        maxBatch: this.#isProxy ? 20 : 1,
+        limit: { perSecond: 5, burst: 20 },
+      },
+    );
+    const tab: Tab = {
+      name,
+      queue,
+      erase: store.erase,
+      bytes: this.pick([0, 0, 40_000]),
+      isGone: false,
+      isFrozen: false,
+      frozenSince: -Infinity,
+      failure: 'none',
+      known: UNDECIDED,
+      inbox: [],
+      look: undefined,
+      wakeAt: Infinity,
+    };
+    this.#tabs.push(tab);
+    this.#post(tab, { ...queue.told, isQuestion: true, from: name });
+    return tab;
+  }
+
+  #send(tab: Tab, batch: readonly Entry[], isKeptAlive: boolean): void {
+    const { queue } = tab;
+    const isExit = queue.isLeft;
+    for (const entry of batch) {
+      const { record, isStored } = entry;
+      const truth = this.#truths.get(record.id)!;
+      truth.sent++;
+      const isErased = record.at <= tab.known.erasedAt || isDenied(tab.known);
+      if (isErased && !truth.maySurvive) {
+        this.#fail(`${tab.name} sent ${record.id}, which it knew to be erased or denied`);
+      }
+      const copy = this.#read(record.id, tab);
+      if (isStored && tab.failure === 'none' && !copy?.includes('"isHandedOver":true')) {
+        this.#fail(`${record.id} was sent without a mark`);
+      }
+      if (!isExit) {
+        this.#checkOrder(tab, batch, entry);
+      }
+    }
+    if (tab.bytes > MAX_BYTES) {
+      this.#fail(`${tab.bytes} bytes are kept alive at once`);
+    }
+    this.#requests.push({ tab, entries: batch, isKeptAlive, isRead: false, isExit });
+  }
+
+  /** One request at a time for each contact, and the oldest event first. */
+  #checkOrder({ queue, look }: Tab, batch: readonly Entry[], entry: Entry): void {
+    const isCertain = look?.stage !== 'claimed';
+    for (const other of queue.entries) {
+      const isSame = other.record.email === entry.record.email && !batch.includes(other);
+      const isBusy = other.isSent && !other.isExit;
+      const isEarlier = other.record.at < entry.record.at && !other.isSent && other.until === 0;
+      if (isSame && (isBusy || (isCertain && isEarlier && other.record.owner === queue.owner))) {
+        this.#fail(`${entry.record.id} overtook ${other.record.id}`);
+      }
+    }
+  }
+
+  #sizeOf({ id }: EventRecord): number {
+    return this.#sizes.get(id) ?? 200;
+  }
+
+  /** What the tab sees of decisions now, it must know from now on. */
+  #seeDecisions(tab: Tab): void {
+    const text = tab.failure === 'all' ? undefined : this.#read(CONSENT, tab);
+    tab.known = merge(tab.known, decisionsOf(JSON.parse(text ?? 'null')));
+  }
+
+  #storeOf(tab: Tab): TextStore {
+    const check = (failures: readonly Tab['failure'][]) => {
+      if (failures.includes(tab.failure)) {
+        throw new Error('of the store');
+      }
+    };
+    return {
+      keys: () => {
+        check(['all']);
+        return [...this.#keysOf(tab)];
+      },
+      get: (key) => {
+        check(['all']);
+        return this.#read(key, tab);
+      },
+      set: (key, value) => {
+        check(['all', 'writes']);
+        if (!tab.queue.isStarted && key !== CONSENT) {
+          this.#fail(`${tab.name} stored something before it had consent`);
+        }
+        const copy = this.#read(key, tab) ?? '';
+        const isMark = [value, copy].map((text) => text.includes('"isHandedOver":true')).join();
+        if (isMark === 'true,false' && !copy.includes(`"owner":"${tab.name}"`)) {
+          this.#fail(`${tab.name} marked ${key}, which is gone or another tab's`);
+        }
+        this.#write(key, value, tab.name);
+      },
+      remove: (key) => {
+        check(['all']);
+        this.#write(key, undefined, tab.name);
+      },
+    };
+  }
+
+  #write(key: string, value: string | undefined, by: string): void {
+    const writes = this.#writes.get(key) ?? [];
+    const isOld = ({ at }: Write) => at < this.now - MAX_LAG_MS;
+    // What every tab sees by now hides all that was before.
+    const recent = writes.slice(Math.max(0, writes.findLastIndex(isOld)));
+    this.#writes.set(key, [...recent, { value, by, at: this.now }]);
+  }
+
+  /** What a tab sees of a key: its own writes at once, those of others a moment later, in order. */
+  #read(key: string, tab: Tab): string | undefined {
+    const seen = Math.floor(this.now / MAX_LAG_MS);
+    const isVisible = ({ by, at }: Write) => by === tab.name || Math.floor(at / MAX_LAG_MS) < seen;
+    return this.#writes.get(key)?.findLast(isVisible)?.value;
+  }
+
+  *#keysOf(tab: Tab): Generator<string> {
+    for (const key of this.#writes.keys()) {
+      if (this.#read(key, tab) !== undefined) {
+        yield key;
+      }
+    }
+  }
+
+  #current(): Map<string, string> {
+    return new Map(
+      [...this.#writes].flatMap(([key, writes]) => {
+        const value = writes.at(-1)?.value;
+        return value === undefined ? [] : [[key, value] as const];
+      }),
+    );
+  }
+
+  /** From now on this may happen to all that was tracked. */
+  #allow(what: 'mayBeLost' | 'maySurvive'): void {
+    for (const truth of this.#truths.values()) {
+      truth[what] = true;
+    }
+  }
+
+  #fail(problem: string): void {
+    this.problems.push(problem);
+  }
+}

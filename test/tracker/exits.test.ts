@@ -1,0 +1,199 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Tracker } from 'postreel/tracker';
+import { fakePage, taken } from '../support/tracker/page.js';
+
+let page: ReturnType<typeof fakePage>;
+beforeEach(() => {
+  page = fakePage();
+});
+afterEach(() => page.close());
+
+const leave = () => page.events.dispatchEvent(new Event('pagehide'));
+const comeBack = () =>
+  page.events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+const numbers = () => page.sent.map(({ body }) => body.data?.n);
+const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
+const trackMany = (tracker: Tracker, count: number, data = {}) =>
+  upTo(count).forEach((n) => tracker.track('x', { n, ...data }));
+const stored = () =>
+  Object.values(page.storage).map((text) => JSON.parse(text) as Record<string, unknown>);
+/** Nothing is answered from now on. */
+const goSilent = () => {
+  page.reply = () => new Promise(() => undefined);
+};
+
+/** The next page is one of the same site. */
+function stayOnSite(): void {
+  const swap = Object.assign(new Event('pageswap'), { activation: { entry: { url: '/next' } } });
+  page.events.dispatchEvent(swap);
+}
+
+describe('while a page lives', () => {
+  it('each request could outlive it', async () => {
+    trackMany(page.start(), 3);
+    await page.pass(0);
+    expect(page.sent.map(({ init }) => init.keepalive)).toEqual([true, true, true]);
+  });
+  it('one request is made at a time for each contact, so that its events keep their order', async () => {
+    goSilent();
+    const tracker = page.start();
+    for (const email of ['ann@example.com', 'bob@example.com']) {
+      tracker.track('first', {}, { email });
+      tracker.track('second', {}, { email });
+    }
+    await page.pass(1000);
+    expect(page.sent.map(({ body }) => [body.email, body.event])).toEqual([
+      ['ann@example.com', 'first'],
+      ['bob@example.com', 'first'],
+    ]);
+  });
+});
+
+describe('an exit', () => {
+  it.each([
+    ['to another site', () => undefined],
+    ['within the site, whose next page need not have a tracker', stayOnSite],
+  ])('%s hands over all that waits, all of it marked first', async (_, swap) => {
+    vi.stubGlobal('onpageswap', null);
+    goSilent();
+    const marksAtFirst: number[] = [];
+    trackMany(page.start(), 15);
+    await page.pass(0);
+    page.reply = () => {
+      marksAtFirst.push(stored().filter(({ isHandedOver }) => isHandedOver).length);
+      return new Promise(() => undefined);
+    };
+    swap();
+    leave();
+    expect(numbers()).toEqual(upTo(15));
+    expect(marksAtFirst[0]).toBe(15);
+    expect(page.sent.every(({ init }) => init.keepalive)).toBe(true);
+  });
+  it('is told as unconfirmed by the next visit, not as a loss, and sent no second time', async () => {
+    goSilent();
+    trackMany(page.start(), 3);
+    leave();
+    page.reply = taken;
+    const next = page.start();
+    const notices: string[] = [];
+    next.on('unconfirmed', ({ event }) => notices.push(`unconfirmed ${event}`));
+    next.on('dropped', ({ event }) => notices.push(`dropped ${event}`));
+    await page.pass(1000);
+    expect(notices).toEqual(Array(3).fill('unconfirmed x'));
+    expect(next.stats()).toEqual({ unconfirmed: 3 });
+    expect([page.sent.length, stored()]).toEqual([3, []]);
+  });
+  it('with no-loss hands over nothing within the site: the next page sends it', async () => {
+    vi.stubGlobal('onpageswap', null);
+    goSilent();
+    trackMany(page.start({ delivery: 'no-loss' }), 3);
+    await page.pass(0);
+    stayOnSite();
+    leave();
+    expect(numbers()).toEqual([0]);
+    page.reply = taken;
+    page.start({ delivery: 'no-loss' });
+    await page.pass(1000);
+    expect(numbers()).toEqual([0, 0, 1, 2]);
+  });
+  it('with no-loss and storage: memory hands over what no next page will find', () => {
+    vi.stubGlobal('onpageswap', null);
+    goSilent();
+    trackMany(page.start({ delivery: 'no-loss', storage: 'memory' }), 3);
+    stayOnSite();
+    leave();
+    expect(numbers()).toEqual([0, 1, 2]);
+  });
+  it('keeps what waits stored where the last try had no answer', async () => {
+    page.reply = () => Promise.reject(new TypeError('Failed to fetch'));
+    const tracker = page.start();
+    trackMany(tracker, 3);
+    await page.pass(600);
+    const before = page.sent.length;
+    leave();
+    expect(page.sent).toHaveLength(before);
+    expect(stored().map(({ owner, isHandedOver }) => [owner, isHandedOver])).toEqual(
+      Array(3).fill(['', undefined]),
+    );
+  });
+  it.each([
+    ['a pause runs', (tracker: Tracker) => tracker.pause()],
+    ['the browser is offline', () => vi.stubGlobal('navigator', { onLine: false })],
+  ])('keeps what waits stored where %s', (_, change) => {
+    const tracker = page.start();
+    change(tracker);
+    trackMany(tracker, 3);
+    leave();
+    expect([page.sent, stored().length]).toEqual([[], 3]);
+  });
+  it('keeps what waits stored after a 429, and the next page waits as long', async () => {
+    page.reply = () => new Response('', { status: 429, headers: { 'Retry-After': '60' } });
+    trackMany(page.start(), 3);
+    await page.pass(0);
+    leave();
+    page.reply = taken;
+    const next = page.start();
+    next.track('x', { n: 3 });
+    await page.pass(50_000);
+    expect(numbers()).toEqual([0]);
+    await page.pass(20_000);
+    expect(numbers()).toEqual([0, 0, 1, 2, 3]);
+  });
+  it('shares one budget among all trackers of the page; what does not fit stays stored', async () => {
+    goSilent();
+    const text = 'x'.repeat(5000);
+    for (const namespace of ['a', 'b', 'c']) {
+      const tracker = page.start({ namespace });
+      tracker.pause();
+      trackMany(tracker, 5, { text });
+      tracker.resume();
+    }
+    leave();
+    const bytes = page.sent.map(({ init }) => (init.body as string).length);
+    expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(65_536);
+    expect(page.sent).toHaveLength(12);
+    page.reply = taken;
+    for (const namespace of ['a', 'b', 'c']) {
+      page.start({ namespace });
+    }
+    await page.pass(61_000); // the first page is still there, and its requests are given up
+    expect(page.sent).toHaveLength(15);
+  });
+  it('gives its budget back once requests are answered', async () => {
+    const tracker = page.start({ limit: { perSecond: 100, burst: 100 } });
+    trackMany(tracker, 40, { text: 'x'.repeat(5000) });
+    await page.pass(1000);
+    goSilent();
+    trackMany(tracker, 10, { text: 'x'.repeat(5000) });
+    leave();
+    expect(page.sent).toHaveLength(50);
+  });
+});
+
+describe('a page that comes back', () => {
+  it('goes on with what was left, and repeats nothing', async () => {
+    const tracker = page.start();
+    trackMany(tracker, 5, { text: 'x'.repeat(20_000) });
+    leave();
+    await page.pass(1000);
+    const before = page.sent.length;
+    expect(before).toBeLessThan(5);
+    comeBack();
+    await page.pass(10_000);
+    expect(numbers().sort()).toEqual(upTo(5));
+    expect(tracker.stats()).toEqual({ taken: 5, delivered: 5 });
+  });
+  it('leaves to another tab what that one has taken over', async () => {
+    const tracker = page.start();
+    tracker.pause();
+    trackMany(tracker, 3);
+    leave();
+    const other = page.start();
+    await page.pass(1000);
+    comeBack();
+    tracker.resume();
+    await page.pass(10_000);
+    expect(numbers()).toEqual(upTo(3));
+    expect([tracker.pending, other.stats()]).toEqual([0, { delivered: 3 }]);
+  });
+});
