@@ -7,8 +7,7 @@ import {
 } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/core/route.js';
-import type { Emails } from '../../src/messaging/emails.js';
-import type { routes } from '../../src/messaging/emails.js';
+import type { Emails, routes } from '../../src/messaging/emails.js';
 import type { SendResult } from 'postreel/messaging';
 
 type Rows = MethodsFor<typeof routes>;

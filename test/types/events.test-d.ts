@@ -2,8 +2,7 @@ import type { MessagingClient, Paginated, TrackedEvent, TrackResult } from 'post
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/core/route.js';
 import type { Events } from 'postreel/messaging';
-import type { routes, trackingRoutes } from '../../src/messaging/events.js';
-import type { Tracking } from '../../src/messaging/events.js';
+import type { routes, Tracking, trackingRoutes } from '../../src/messaging/events.js';
 
 type Rows = MethodsFor<typeof routes>;
 type TrackingRows = MethodsFor<typeof trackingRoutes>;
