@@ -1,12 +1,10 @@
 import {
   baseUrl,
   d,
-  email,
   job,
   video,
   audio,
   tracker,
-  tracking,
   first,
   g,
   mediaOfFake,

@@ -48,7 +48,6 @@ export function mediaOfFake(): MediaClient {
   return media({ apiKey, baseUrl, fetch });
 }
 export const tracker = (options: unknown) => loose(createTracker(options as never));
-export const tracking = () => tracker({ publicKey: 'pk_test', baseUrl });
 export async function first(jobs: unknown, options?: object): Promise<void> {
   for await (const { error } of speaking.queue(jobs as never, options)) {
     throw error;
