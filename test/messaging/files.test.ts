@@ -159,6 +159,15 @@ describe('a file as people export it', () => {
     );
   });
 
+  it('that is no CSV at all is refused in a sentence, and not with its content', async () => {
+    const { messaging } = scene();
+    const message = await messaging.contacts
+      .import(new Uint8Array(1_000_000).fill(97))
+      .then(String, (error: unknown) => String(error));
+    expect(message).toContain('There is no column `email`');
+    expect(message.length).toBeLessThan(500);
+  });
+
   it.each(Object.entries(refused))('%s is refused before the network', async (name, words) => {
     const { fake, messaging } = scene();
     for (const call of [

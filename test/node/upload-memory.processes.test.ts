@@ -45,8 +45,8 @@ afterAll(async () => {
 });
 
 // We make one copy, which keeps what is sent from changing with the bytes that were given. `fetch`
-// holds another one on its way; as one piece it held three. Measured: 2.1.
-const maxCopies = 2.6;
+// holds another one on its way, and the check of a file reads it as text. Measured: 2.8.
+const maxCopies = 3.5;
 
 it(`imports of 5 MB stream: they hold at most ${maxCopies} times their bytes`, async () => {
   const { port } = server.address() as AddressInfo; // of a socket

@@ -148,7 +148,8 @@ function tellReserved(field: string | null, { data, warn }: ColumnRules): void {
 }
 
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, 50).map((name) => `"${name}"`);
+  const short = (name: string) => (name.length > 50 ? `${name.slice(0, 50)}…` : name); // a file may be no CSV at all
+  const shown = names.slice(0, 50).map((name) => `"${short(name)}"`);
   return `The columns are ${shown.join(', ')}${names.length > shown.length ? ', …' : ''}`;
 }
 

@@ -7,8 +7,16 @@ const count = Number(files);
 const size = 5_000_000;
 const messaging = new MessagingClient({ rateLimit: false });
 
-const bytes = new Uint8Array(size).fill(97);
-await messaging.contacts.import(bytes.subarray(0, 1_000)); // loads what a call needs
+const rowOf = (row: number) => `person-${String(row).padStart(12, '0')}@example.com\n`;
+const fileOf = (bytes: number) => {
+  const rows = Math.ceil(bytes / rowOf(0).length);
+  return new TextEncoder().encode(
+    `email\n${Array.from({ length: rows }, (_, row) => rowOf(row)).join('')}`,
+  );
+};
+
+const bytes = fileOf(size);
+await messaging.contacts.import(fileOf(1_000)); // loads what a call needs
 globalThis.gc?.();
 const before = process.memoryUsage.rss();
 let most = before;
@@ -18,4 +26,4 @@ const watch = setInterval(() => {
 }, 25);
 await Promise.all(Array.from({ length: count }, () => messaging.contacts.import(bytes)));
 clearInterval(watch);
-console.log(JSON.stringify({ copies: (most - before) / (count * size) }));
+console.log(JSON.stringify({ copies: (most - before) / (count * bytes.length) }));
