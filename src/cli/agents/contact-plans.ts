@@ -85,7 +85,10 @@ export const contactPlans: readonly Tool[] = [
       return {
         action: `Delete ${count(new Set(ids).size, 'contact')}`,
         facts: [
-          { label: 'who', text: contacts.map(({ id, email }) => addresses({ id, email })).join(', ') },
+          {
+            label: 'who',
+            text: contacts.map(({ id, email }) => addresses({ id, email })).join(', '),
+          },
           { label: 'cost', text: count(ids.length, 'call') },
           { label: 'cannot be undone', text: 'the contacts and their custom fields are gone' },
         ],
@@ -95,7 +98,10 @@ export const contactPlans: readonly Tool[] = [
       const deletedIds: string[] = [];
       const failed: { id: string; error: unknown }[] = [];
       for (const id of new Set(ids)) {
-        await messaging.contacts.delete(id, { signal }).then(
+        const call = signal.aborted
+          ? Promise.reject(new Refusal('The server has stopped.'))
+          : messaging.contacts.delete(id);
+        await call.then(
           () => deletedIds.push(id),
           (error: unknown) => failed.push({ id, error }),
         );

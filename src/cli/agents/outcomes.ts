@@ -1,5 +1,5 @@
 import { isPostreelError } from 'postreel';
-import { messageOf } from './text.js';
+import { messageOf, Refusal } from './text.js';
 
 /** What became of a step: `unknown` may have happened. */
 export type Outcome = 'done' | 'partly' | 'failed' | 'unknown';
@@ -39,6 +39,9 @@ export function outcomeOf(error: unknown): 'failed' | 'unknown' {
   if (error instanceof NoneDone) {
     return error.outcome;
   }
+  if (error instanceof Refusal) {
+    return 'failed';
+  }
   const outcome = isPostreelError(error) ? error.outcome : undefined;
   return outcome === 'not-sent' || outcome === 'rejected' ? 'failed' : 'unknown';
 }
@@ -63,7 +66,10 @@ export function endedAs(result: object, counts: Counts, errors: readonly unknown
   }
   const reasons = [...new Set(errors.map(messageOf))].slice(0, maxReasons).join(' ');
   if (unknown > 0) {
-    throw new NoneDone(`${countsText(counts)}: check before you plan it again. ${reasons}`, 'unknown');
+    throw new NoneDone(
+      `${countsText(counts)}: check before you plan it again. ${reasons}`,
+      'unknown',
+    );
   }
   throw new NoneDone(`All ${failed} failed, and nothing was done. ${reasons}`, 'failed');
 }

@@ -37,10 +37,7 @@ export class Steps {
   }
 
   /** Writes down that a step begins, and returns what writes its end. */
-  async begin(
-    id: string,
-    at: string,
-  ): Promise<(end: Omit<Step, 'at'>) => Promise<void>> {
+  async begin(id: string, at: string): Promise<(end: Omit<Step, 'at'>) => Promise<void>> {
     this.#swept ??= this.#sweep();
     await this.#swept;
     const begun = JSON.stringify({ at, state: 'running', ids: [] } satisfies Step);
