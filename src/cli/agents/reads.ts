@@ -54,6 +54,14 @@ const reads: Readonly<Record<string, readonly [row: ReadRow, about: string]>> = 
 };
 
 const usualLimit = 20;
+const maxItems = 100;
+
+/** Where a list begins that has no pages. */
+const fromParameter = {
+  type: 'integer',
+  minimum: 0,
+  description: 'How many to leave out at the start: the `nextFrom` of the answer before.',
+} as const;
 
 /** The reads of the table above, as tools. */
 export const rowTools: readonly ReadTool[] = Object.entries(reads).map(([name, [row, about]]) =>
@@ -72,13 +80,6 @@ type ReadRow = Exclude<
   RowName<typeof routes>,
   'messaging.auth.logout' | 'messaging.domains.verify'
 >;
-
-/** Where a list begins that has no pages. */
-const fromParameter = {
-  type: 'integer',
-  minimum: 0,
-  description: 'How many to leave out at the start: the `nextFrom` of the answer before.',
-} as const;
 
 /** Makes a read tool of a row: its parameters are those of its path and its query. Throws for a row that does not read. */
 export function rowTool(name: string, row: ReadRow, about: string): ReadTool {
@@ -167,7 +168,6 @@ function pathText(tool: string, name: string, given: Readonly<Record<string, unk
 
 // About ten thousand tokens: an answer that an agent cannot hold is of no use to it.
 const maxAnswer = 40_000;
-const maxItems = 100;
 
 function pageOf({ items, total, hasMore, cursor }: Page<unknown>, from: number) {
   const shown = items.slice(from, from + maxItems);

@@ -7,7 +7,8 @@ const shortestText = 12;
 const target = /https?:\/\/[^\s"<>()]+|[^\s"<>():;,]+@[^\s"<>():;,]*[^\s"<>():;,.]/g;
 /** The fields where a service keeps the address of a contact or a sender of its own. */
 const ownAddress = /(^|\.)(email|from|replyTo)$/;
-const filledIn = /(^|\.)data\./;
+/** Custom fields; the items of a list stand below `data` as well. */
+const filledIn = /(^|\.)data\.(?!\d+\.)/;
 
 /**
  * Remembers the texts that services have returned, with the addresses and links in them, so that a plan can
