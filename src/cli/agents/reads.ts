@@ -109,11 +109,11 @@ export function rowTool(name: string, row: ReadRow, about: string): ReadTool {
       const asked = Object.fromEntries(others);
       let from = 0;
       if (isWhole) {
-        from = numberIn(name, 'from', asked['from'] ?? 0, 0, 1_000_000);
+        from = numberIn(name, 'from', asked['from'] ?? 0, [0, 1_000_000]);
         delete asked['from'];
       }
       if (size !== undefined) {
-        asked[size] = numberIn(name, size, asked[size] ?? usualLimit, 1, maxItems);
+        asked[size] = numberIn(name, size, asked[size] ?? usualLimit, [1, maxItems]);
       }
       const call = methodOf(services, row);
       const answer = await call(...path, ...(query ? [asked] : []), { signal });
@@ -122,7 +122,9 @@ export function rowTool(name: string, row: ReadRow, about: string): ReadTool {
   };
 }
 
-function numberIn(tool: string, name: string, value: unknown, least: number, most: number): number {
+type Range = readonly [least: number, most: number];
+
+function numberIn(tool: string, name: string, value: unknown, [least, most]: Range): number {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
     throw new Refusal(
       `The input of ${tool} is wrong: \`${name}\` must be a whole number from ${least} to ${most}; got ${inline(value)}.`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planTool, type PlanTool } from '../../../src/cli/agents/tool.js';
+import { planTool } from '../../../src/cli/agents/tool.js';
 import { failureText } from '../../../src/cli/agents/text.js';
 import {
   calm,
@@ -141,7 +141,7 @@ it('a name in what an agent is told of a step stands between marks', async () =>
     run: () => Promise.resolve({}),
   });
   const desk = scene.restarted((text) => news.push(text));
-  const { plan } = (await desk.plan(tool as PlanTool, {}, calm().signal)) as { plan: string }; // as: a plan
+  const { plan } = (await desk.plan(tool, {}, calm().signal)) as { plan: string }; // as: a plan
   const controller = new AbortController();
   const call = desk.carryOut(
     plan,
