@@ -1,6 +1,9 @@
+import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { textOf, openAgent, valueOf } from '../../support/cli/agent.js';
 import { mail, openDesk, videos } from '../../support/cli/desk.js';
+import { agents } from '../../../src/cli/agents/command.js';
+import type { Context } from '../../../src/cli/context.js';
 import { tools, toolsFor } from '../../../src/cli/agents/tools.js';
 import { rowTool } from '../../../src/cli/agents/reads.js';
 import { routes as media } from '../../../src/media/routes.js';
@@ -267,4 +270,12 @@ it('every answer with data from outside says so, a refusal of a service too', as
 it('a tool that is not there is named', async () => {
   const agent = await openAgent(openDesk());
   expect(textOf(await agent.call('send_email'))).toBe('There is no tool "send_email".');
+});
+
+it('a folder that is not there is refused before anything starts', async () => {
+  const program = new Command().exitOverride();
+  agents(program, {} as Context); // as: it is refused before a context is needed
+  const folder = '/no/such/folder';
+  const run = program.parseAsync(['mcp', '--folder', folder], { from: 'user' });
+  await expect(run).rejects.toThrow(`There is no folder ${folder}`);
 });
