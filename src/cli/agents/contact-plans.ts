@@ -141,25 +141,28 @@ export const contactPlans: readonly Tool[] = [
             text: 'updates contacts that are there already, and subscribes those of them again who had unsubscribed, where their row says so',
           },
           ...(await startedFacts(subscriptionEvents, services, signal)),
-          { label: 'cost', text: '1 call, and one for each look at its progress' },
+          { label: 'cost', text: `${count(rows.calls, 'call')}, and more to look at the progress` },
           { label: 'cannot be undone', text: 'values that it overwrites' },
         ],
       };
     },
     run: async ({ columns }, { messaging }, { content, signal }) => {
       const bytes = content as Uint8Array; // as: what the person was told the sum of
+      let broken: PartialError | undefined;
       const { done, failed, unknown } = await messaging.contacts
         .importAll([bytes], { columns: columns ?? {}, signal })
         .catch((error: unknown): Report<unknown> => {
-          if (error instanceof PartialError) {
-            return error.result;
+          if (!(error instanceof PartialError)) {
+            throw error;
           }
-          throw error;
+          broken = error;
+          return error.result;
         });
+      const notReached = broken && { notReached: messageOf(broken) };
       return endedAs(
-        { done, failed: reasonsOf(failed), unknown: reasonsOf(unknown) },
-        { done, failed: failed.length, unknown: unknown.length },
-        [...failed, ...unknown].map(({ error }) => error),
+        { done, failed: reasonsOf(failed), unknown: reasonsOf(unknown), ...notReached },
+        { done, failed: failed.length + (broken ? 1 : 0), unknown: unknown.length },
+        [...failed, ...unknown].map(({ error }) => error).concat(broken ?? []),
       );
     },
   }),
@@ -219,10 +222,11 @@ async function csvOf(
   const content = await readFile(path);
   const rules = { named: columnsOption(columns), data: {}, warn: () => undefined };
   const { columns: found } = await survey([content], rules);
-  const rows: CsvRows = { sent: [], wrong: 0 };
+  const rows: CsvRows = { sent: [], wrong: 0, calls: 0 };
   for await (const { rows: sent, refused } of importBatches([content], 0, rules)) {
     rows.sent.push(...sent.map(({ row }) => ({ ...row })));
     rows.wrong += refused.length;
+    rows.calls += sent.length > 0 ? 1 : 0;
   }
   return { content, rows, found };
 }
@@ -232,6 +236,8 @@ interface CsvRows {
   readonly sent: Record<string, unknown>[];
   /** How many are not sent, since something in them is wrong. */
   wrong: number;
+  /** A large file goes in several. */
+  calls: number;
 }
 
 const maxRowsText = 20_000;

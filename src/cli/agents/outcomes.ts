@@ -61,17 +61,17 @@ export function endedAs(result: object, counts: Counts, errors: readonly unknown
   if (done > 0) {
     return new Partly(result, counts);
   }
-  if (failed + unknown === 1 && errors.length === 1) {
-    throw errors[0];
+  const outcome = unknown > 0 ? 'unknown' : 'failed';
+  const [only] = errors;
+  if (failed + unknown === 1 && outcomeOf(only) === outcome) {
+    throw only;
   }
   const reasons = [...new Set(errors.map(messageOf))].slice(0, maxReasons).join(' ');
-  if (unknown > 0) {
-    throw new NoneDone(
-      `${countsText(counts)}: check before you plan it again. ${reasons}`,
-      'unknown',
-    );
-  }
-  throw new NoneDone(`All ${failed} failed, and nothing was done. ${reasons}`, 'failed');
+  const what =
+    unknown > 0
+      ? `None is certainly done (${countsText(counts)}): check before you plan it again.`
+      : `All ${failed} failed, and nothing was done.`;
+  throw new NoneDone(`${what} ${reasons}`, outcome);
 }
 
 const maxReasons = 5;

@@ -382,8 +382,9 @@ const maxIds = 50;
 
 // A sent email and a tracked event answer with their ids under these names.
 const idField = /^(ids?|\w+Ids?|email|contact|event)$/;
-/** What people or agents have filled in, whatever its fields are called. */
-const filledIn = /^(data|fields|condition|audienceFilter|steps|transitions|triggerConfig)$/;
+/** What people or agents have filled in, whatever its fields are called; and what was not done. */
+const passedOver =
+  /^(failed|unknown|data|fields|condition|audienceFilter|steps|transitions|triggerConfig)$/;
 
 /** The ids in an answer: no texts, no addresses, and nothing of what is known about people. */
 function idsIn(value: unknown, isId = false): string[] {
@@ -395,7 +396,7 @@ function idsIn(value: unknown, isId = false): string[] {
   }
   const parts = isRecord(value) ? Object.entries(value) : [];
   return parts
-    .filter(([name]) => !filledIn.test(name))
+    .filter(([name]) => !passedOver.test(name))
     .flatMap(([name, part]) => idsIn(part, idField.test(name)))
     .slice(0, maxIds);
 }

@@ -56,11 +56,11 @@ const reads: Readonly<Record<string, readonly [row: ReadRow, about: string]>> = 
 const usualLimit = 20;
 const maxItems = 100;
 
-/** Where a list begins that has no pages. */
+/** Where an answer begins: a list may come whole, and be longer than an answer. */
 const fromParameter = {
   type: 'integer',
   minimum: 0,
-  description: 'How many to leave out at the start: the `nextFrom` of the answer before.',
+  description: 'How many to leave out: the `nextFrom` of the answer before, if it has one.',
 } as const;
 
 /** The reads of the table above, as tools. */
@@ -92,11 +92,10 @@ export function rowTool(name: string, row: ReadRow, about: string): ReadTool {
   const ofRow = withPath(names, inputSchemaOf(query, undefined, true));
   const isList = route.returns.list !== undefined;
   const size = ['limit', 'pageSize'].find((each) => isList && each in ofRow.properties);
-  const isWhole = isList && size === undefined;
-  const inputSchema = isWhole
+  const inputSchema = isList
     ? { ...ofRow, properties: { ...ofRow.properties, from: fromParameter } }
     : ofRow;
-  const most = isWhole ? maxItems : usualLimit;
+  const most = size === undefined ? maxItems : usualLimit;
   return {
     kind: 'read',
     name,
@@ -108,7 +107,7 @@ export function rowTool(name: string, row: ReadRow, about: string): ReadTool {
       const others = Object.entries(given).filter(([parameter]) => !names.includes(parameter));
       const asked = Object.fromEntries(others);
       let from = 0;
-      if (isWhole) {
+      if (isList) {
         from = numberIn(name, 'from', asked['from'] ?? 0, [0, 1_000_000]);
         delete asked['from'];
       }

@@ -274,7 +274,7 @@ it('a tool that is not there is named', async () => {
 
 it('a folder that is not there is refused before anything starts', async () => {
   const program = new Command().exitOverride();
-  agents(program, {} as Context); // as: it is refused before a context is needed
+  agents(program, JSON.parse('{}') as Context); // as: it is refused before a context is needed
   const folder = '/no/such/folder';
   const run = program.parseAsync(['mcp', '--folder', folder], { from: 'user' });
   await expect(run).rejects.toThrow(`There is no folder ${folder}`);
