@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../core/errors.js';
+import { isRecord } from '../../core/values.js';
+import { CommandEnd } from '../exit-codes.js';
 import type { Desk, Plan } from './plans.js';
 import { Refusal } from './text.js';
 
@@ -15,7 +17,10 @@ export interface ApprovalPage {
   readonly host: string;
   /** With the token: for the person's browser, never for an answer, a log or a notice. */
   readonly url: string;
-  /** A file with the address that only this user can read, for who has no browser here. */
+  /**
+   * A file that leads a browser there, and that only this user can read. Processes are given its name: the
+   * address in their arguments would be in the list of processes, which everybody can read.
+   */
   readonly file: string;
   close(): Promise<void>;
 }
@@ -32,12 +37,19 @@ export async function openApprovalPage(desk: Desk, port = 0): Promise<ApprovalPa
     });
   });
   server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error: unknown) => {
+    if (isRecord(error) && error['code'] === 'EADDRINUSE') {
+      const free = 'Name another one, or leave out --port for any that is free';
+      throw new CommandEnd('usage', `The port ${port} is taken. ${free}.`);
+    }
+    throw error;
+  });
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`; // as: it listens on a port
   const url = `http://${host}/?token=${token}`;
   const folder = await mkdtemp(join(tmpdir(), 'postreel-'));
-  const file = join(folder, 'approval-page.txt');
-  await writeFile(file, `${url}\n`, { mode: 0o600 });
+  const file = join(folder, 'approval-page.html');
+  const lead = `<!doctype html><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">${url}</a>\n`;
+  await writeFile(file, lead, { mode: 0o600 });
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const asked = new URL(request.url ?? '/', `http://${host}`);

@@ -11,8 +11,8 @@ export interface AskParts {
   readonly mcp: McpServer;
   readonly desk: Desk;
   readonly page: ApprovalPage;
-  /** Shows an address in the person's browser. */
-  readonly open: (url: string) => void;
+  /** Shows a file in the person's browser. */
+  readonly open: (file: string) => void;
 }
 
 /**
@@ -27,7 +27,7 @@ export function askPerson(parts: AskParts): Ask {
       const openPage = () => {
         if (places.get(plan.id) === 'client' && plan.state === 'waiting') {
           places.set(plan.id, 'page');
-          parts.open(parts.page.url);
+          parts.open(parts.page.file);
         }
       };
       void askOnce(plan, parts, openPage);
@@ -91,18 +91,29 @@ async function elicit(server: McpServer['server'], plan: Plan): Promise<'yes' | 
   return action === 'accept' && content?.['approve'] === true ? 'yes' : undefined;
 }
 
-/** Opens an address as the person's desktop does; `BROWSER` names another program, or `none`. */
-export function openBrowser(url: string, environment: NodeJS.ProcessEnv = process.env): void {
+/** Opens a file as the person's desktop does. */
+export function openBrowser(file: string): void {
+  const browser = browserFor(process.env, process.platform);
+  if (browser === undefined) {
+    return;
+  }
+  const { command, args, env } = browser;
+  const child = spawn(command, [...args, file], { detached: true, stdio: 'ignore', env });
+  child.on('error', () => undefined); // there is none: the person opens the page themselves
+  child.unref();
+}
+
+/** What opens a file: `BROWSER` names another program than the usual one, or `none`. It gets no key. */
+export function browserFor(environment: NodeJS.ProcessEnv, platform: NodeJS.Platform) {
   const { BROWSER: own } = environment;
   if (own === 'none') {
-    return;
+    return undefined;
   }
   const usual: Readonly<Record<string, readonly string[]>> = {
     darwin: ['open'],
     win32: ['rundll32', 'url.dll,FileProtocolHandler'],
   };
-  const [command = '', ...args] = own ? [own] : (usual[process.platform] ?? ['xdg-open']);
-  const child = spawn(command, [...args, url], { detached: true, stdio: 'ignore' });
-  child.on('error', () => undefined); // there is none: the person opens the page themselves
-  child.unref();
+  const [command = '', ...args] = own ? [own] : (usual[platform] ?? ['xdg-open']);
+  const kept = Object.entries(environment).filter(([name]) => !/^(MESSAGING|MEDIA)_/i.test(name));
+  return { command, args, env: Object.fromEntries(kept) };
 }

@@ -44,7 +44,7 @@ export const campaignPlans: readonly Tool[] = [
       const actions = {
         send: 'Send the campaign to its whole audience now',
         schedule: `Schedule the campaign for ${inline(at)}`,
-        test: `Send a test of the campaign to ${inline(email)}`,
+        test: `Send a test of the campaign to ${addresses(email)}`,
         cancel: 'Cancel the campaign',
       };
       return {
@@ -94,7 +94,10 @@ export const campaignPlans: readonly Tool[] = [
       return {
         action: id === undefined ? 'Create 1 template' : `Change the template ${inline(id)}`,
         facts: [
-          ...Object.entries(others).map(([label, value]) => ({ label, text: inline(value) })),
+          ...Object.entries(others).map(([label, value]) => ({
+            label,
+            text: label === 'from' ? addresses(value) : inline(value),
+          })),
           ...(body === undefined ? [] : [bodyFact('body', body)]),
           ...(used === undefined ? [] : [{ label: 'used by', text: inline(used) }]),
           { label: 'cost', text: '1 call' },

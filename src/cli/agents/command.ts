@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { memoryJournal } from 'postreel';
@@ -32,7 +33,10 @@ export const agents = command<Input>({
       `the one folder whose files tools may use; what was done is written there, to ${journalName}`,
     ).default('.'),
     option('--read-only', 'offer only the tools that change nothing'),
-    option('--tools <names>', 'offer only these tools, separated by commas'),
+    option(
+      '--tools <names>',
+      'offer only these tools, separated by commas; carry_out comes with any plan',
+    ),
     option(
       '--port <number>',
       'port of the page where you say yes (default: any free one)',
@@ -51,6 +55,13 @@ export const agents = command<Input>({
 
 async function serveAgent(input: Input, context: Context): Promise<void> {
   const { folder, readOnly, tools, port } = input;
+  const found = await stat(folder).catch(() => undefined);
+  if (!found?.isDirectory()) {
+    throw new CommandEnd(
+      'usage',
+      `There is no folder ${folder}: --folder names one that is there.`,
+    );
+  }
   const { serve } = await loadServer();
   const server = input.fake === true ? await rehearsal(context) : undefined;
   const own = server === undefined ? context : contextOf(server, context);

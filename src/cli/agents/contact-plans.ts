@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import type { ReportedRow } from 'postreel';
+import { PartialError, type Report, type ReportedRow } from 'postreel';
 import * as z from 'zod/mini';
 import { columnsOption } from '../../messaging/contacts/import-columns.js';
-import { survey } from '../../messaging/contacts/import.js';
-import { CsvDecoder } from '../../messaging/csv.js';
+import { importBatches, survey } from '../../messaging/contacts/import.js';
 import { count } from '../table.js';
-import { addresses, inline, messageOf, quoted, Refusal } from './text.js';
-import { assertAtMost, planTool, type Services, type Tool } from './tool.js';
+import { ended, endedAs } from './outcomes.js';
+import { addresses, inline, messageOf, Refusal } from './text.js';
+import { assertAtMost, planTool, type Fact, type Services, type Tool } from './tool.js';
 import { startedFacts, subscriptionEvents } from './facts.js';
 
 const maxContacts = 50;
@@ -85,23 +85,30 @@ export const contactPlans: readonly Tool[] = [
       return {
         action: `Delete ${count(new Set(ids).size, 'contact')}`,
         facts: [
-          { label: 'who', text: contacts.map(({ id, email }) => inline({ id, email })).join(', ') },
+          {
+            label: 'who',
+            text: contacts.map(({ id, email }) => addresses({ id, email })).join(', '),
+          },
           { label: 'cost', text: count(ids.length, 'call') },
           { label: 'cannot be undone', text: 'the contacts and their custom fields are gone' },
         ],
       };
     },
     run: async ({ ids }, { messaging }, { signal }) => {
-      const deleted: string[] = [];
-      const failed: { id: string; error: string }[] = [];
+      const deletedIds: string[] = [];
+      const failed: { id: string; error: unknown }[] = [];
       for (const id of new Set(ids)) {
-        signal.throwIfAborted();
-        await messaging.contacts.delete(id).then(
-          () => deleted.push(id),
-          (error: unknown) => failed.push({ id, error: messageOf(error) }),
+        const call = signal.aborted
+          ? Promise.reject(new Refusal('The server has stopped.'))
+          : messaging.contacts.delete(id);
+        await call.then(
+          () => deletedIds.push(id),
+          (error: unknown) => failed.push({ id, error }),
         );
       }
-      return { deleted, failed };
+      const told = failed.map(({ id, error }) => ({ id, error: messageOf(error) }));
+      const errors = failed.map(({ error }) => error);
+      return ended({ deletedIds, failed: told }, deletedIds.length, errors);
     },
   }),
   planTool({
@@ -120,37 +127,43 @@ export const contactPlans: readonly Tool[] = [
       },
     },
     describe: async ({ file, columns }, services, signal) => {
-      const { content, rows, found, first } = await csvOf(file, columns, services);
+      const { content, rows, found } = await csvOf(file, columns, services);
       return {
         action: `Import the contacts of ${inline(file)}`,
         content,
         facts: [
           { label: 'columns', text: found.map(inline).join(', ') },
           ...(columns ? [{ label: 'become', text: inline(columns) }] : []),
-          { label: 'rows', text: String(rows) },
-          { label: 'the first', text: quoted(first) },
+          ...rowFacts(rows),
           { label: 'sha256', text: createHash('sha256').update(content).digest('hex') },
           {
             label: 'also',
-            text: 'updates contacts that are there already, and may subscribe people who had unsubscribed',
+            text: 'updates contacts that are there already, and subscribes those of them again who had unsubscribed, where their row says so',
           },
           ...(await startedFacts(subscriptionEvents, services, signal)),
-          { label: 'cost', text: '1 call, and one for each look at its progress' },
+          { label: 'cost', text: `${count(rows.calls, 'call')}, and more to look at the progress` },
           { label: 'cannot be undone', text: 'values that it overwrites' },
         ],
       };
     },
     run: async ({ columns }, { messaging }, { content, signal }) => {
       const bytes = content as Uint8Array; // as: what the person was told the sum of
-      const report = await messaging.contacts.importAll([bytes], {
-        columns: columns ?? {},
-        signal,
-      });
-      return {
-        done: report.done,
-        failed: reasonsOf(report.failed),
-        unknown: reasonsOf(report.unknown),
-      };
+      let broken: PartialError | undefined;
+      const { done, failed, unknown } = await messaging.contacts
+        .importAll([bytes], { columns: columns ?? {}, signal })
+        .catch((error: unknown): Report<unknown> => {
+          if (!(error instanceof PartialError)) {
+            throw error;
+          }
+          broken = error;
+          return error.result;
+        });
+      const notReached = broken && { notReached: messageOf(broken) };
+      return endedAs(
+        { done, failed: reasonsOf(failed), unknown: reasonsOf(unknown), ...notReached },
+        { done, failed: failed.length + (broken ? 1 : 0), unknown: unknown.length },
+        [...failed, ...unknown].map(({ error }) => error).concat(broken ?? []),
+      );
     },
   }),
   planTool({
@@ -180,8 +193,14 @@ export const contactPlans: readonly Tool[] = [
     run: async ({ id, add = [], remove = [] }, { messaging }) => {
       const { members } = messaging.segments;
       const added = add.length > 0 && (await members.add(id, { emails: add }));
-      const removed = remove.length > 0 && (await members.remove(id, { emails: remove }));
-      return { added, removed };
+      const errors: unknown[] = [];
+      const removed =
+        remove.length > 0 &&
+        (await members.remove(id, { emails: remove }).catch((error: unknown) => {
+          errors.push(error);
+          return { error: messageOf(error) };
+        }));
+      return ended({ added, removed }, added === false ? 0 : 1, errors);
     },
   }),
 ];
@@ -201,14 +220,59 @@ async function csvOf(
     throw new Refusal('The service takes files of 5 MB at most.');
   }
   const content = await readFile(path);
-  const { rows, columns: found } = await survey([content], {
-    named: columnsOption(columns),
-    data: {},
-    warn: () => undefined,
-  });
-  const decoder = new CsvDecoder();
-  const lines = (decoder.decode(content) + decoder.end()).split('\n', 4);
-  return { content, rows, found, first: lines.slice(1).join('\n') };
+  const rules = { named: columnsOption(columns), data: {}, warn: () => undefined };
+  const { columns: found } = await survey([content], rules);
+  const rows: CsvRows = { sent: [], wrong: 0, calls: 0 };
+  for await (const { rows: sent, refused } of importBatches([content], 0, rules)) {
+    rows.sent.push(...sent.map(({ row }) => ({ ...row })));
+    rows.wrong += refused.length;
+    rows.calls += sent.length > 0 ? 1 : 0;
+  }
+  return { content, rows, found };
+}
+
+interface CsvRows {
+  /** As they go to the service. */
+  readonly sent: Record<string, unknown>[];
+  /** How many are not sent, since something in them is wrong. */
+  wrong: number;
+  /** A large file goes in several. */
+  calls: number;
+}
+
+const maxRowsText = 20_000;
+
+/** How many people are reached, and the first of them. */
+function rowFacts({ sent, wrong }: CsvRows): Fact[] {
+  const saying = (word: unknown) => sent.filter(({ subscribed }) => subscribed === word).length;
+  const [subscribed, unsubscribed] = [saying('true'), saying('false')];
+  const silent = sent.length - subscribed - unsubscribed;
+  const lines: string[] = [];
+  let length = 0;
+  for (const { email, ...others } of sent.slice(0, maxContacts)) {
+    const line = `${addresses(email)} ${inline(others)}`;
+    length += line.length;
+    if (length > maxRowsText) {
+      break;
+    }
+    lines.push(line);
+  }
+  const isWhole = lines.length === sent.length;
+  const label = isWhole ? 'who' : `the first ${lines.length}`;
+  return [
+    { label: 'rows', text: String(sent.length + wrong) },
+    {
+      label: 'subscribed',
+      text: `${subscribed} will be subscribed, ${unsubscribed} unsubscribed, and ${silent} unchanged, where a new contact is what the service makes it`,
+    },
+    ...(wrong > 0
+      ? [{ label: 'not sent', text: `${count(wrong, 'row')} with something wrong` }]
+      : []),
+    { label, text: lines.join('\n') || 'none' },
+    ...(isWhole
+      ? []
+      : [{ label: 'not shown', text: 'all other rows: look at the file before you say yes' }]),
+  ];
 }
 
 const maxReasons = 20;

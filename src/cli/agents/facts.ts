@@ -1,5 +1,7 @@
+import type { Paginated } from 'postreel';
 import type { MessagingClient, Workflow } from 'postreel/messaging';
-import { inline, quoted, Refusal } from './text.js';
+import { isRecord } from '../../core/values.js';
+import { addresses, inline, quoted, Refusal } from './text.js';
 import type { Fact, Services } from './tool.js';
 
 /** What a person reads of the emails and workflows that a step starts. */
@@ -13,8 +15,12 @@ export async function templateFacts(
   signal: AbortSignal,
   label: string,
 ): Promise<Fact[]> {
-  const { body, ...others } = await templates.get(id, { signal });
-  return [{ label, text: inline(others) }, bodyFact(`${label} body`, body)];
+  const { body, from, fromName, replyTo, ...others } = await templates.get(id, { signal });
+  return [
+    { label, text: inline(others) },
+    { label: `${label} from`, text: addresses({ from, fromName, replyTo }) },
+    bodyFact(`${label} body`, body),
+  ];
 }
 
 /** The whole text: nothing is sent that a person could not read before. */
@@ -59,7 +65,7 @@ export async function filledFacts(
   const fields = await Promise.all(
     emails.map(async (email) => {
       const contact = await messaging.contacts.findByEmail(email, { signal });
-      return inline({ email, fields: contact?.data ?? 'none yet' });
+      return `${addresses(email)} ${inline(contact?.data ?? 'none yet')}`;
     }),
   );
   return [...facts, { label: 'fields', text: fields.join('\n') }];
@@ -78,8 +84,8 @@ export async function startedFacts(
   signal: AbortSignal,
 ): Promise<Fact[]> {
   const { workflows } = services.messaging;
-  const listed = await workflows.list({}, { signal }).toArray({ max: 1000 });
-  const on = listed.filter(({ enabled }) => enabled !== false);
+  const { items, beyond } = await firstOf(workflows.list({}, { signal }), 'workflows');
+  const on = items.filter(({ enabled }) => enabled !== false);
   if (on.length > maxWorkflows) {
     throw new Refusal(
       `More than ${maxWorkflows} workflows are on: a plan cannot show what this starts. Do it by a program.`,
@@ -101,7 +107,18 @@ export async function startedFacts(
     { label: 'starts', text: listOf(started) },
     ...facts.flat(),
     { label: 'other workflows that are on', text: listOf(others) },
+    ...beyond,
   ];
+}
+
+const maxListed = 1000;
+
+/** So many of a list as a plan looks at, and a fact where there are more. */
+async function firstOf<T>(list: Paginated<T>, what: string) {
+  const items = await list.toArray({ max: maxListed + 1 });
+  const text = `${what} beyond the first ${maxListed}: what stands there is not in this plan`;
+  const beyond = items.length > maxListed ? [{ label: 'not looked at', text }] : [];
+  return { items: items.slice(0, maxListed), beyond };
 }
 
 /** A workflow with all that it mails. */
@@ -112,8 +129,9 @@ export async function workflowFacts(
   label: string,
 ): Promise<Fact[]> {
   const lines = (parts: unknown) => (Array.isArray(parts) ? parts.map(inline).join('\n') : '');
-  const all = await messaging.templates.list({}, { signal }).toArray({ max: 1000 });
-  const used = all.filter(({ id }) => JSON.stringify(steps ?? []).includes(JSON.stringify(id)));
+  const { items, beyond } = await firstOf(messaging.templates.list({}, { signal }), 'templates');
+  const values = textsIn(steps);
+  const used = items.filter(({ id }) => values.includes(id));
   const templates = await Promise.all(
     used.map(({ id }, index) =>
       templateFacts(id, messaging, signal, `${label} template ${index + 1}`),
@@ -125,14 +143,28 @@ export async function workflowFacts(
     { label: `${label} transitions`, text: lines(transitions) || 'none' },
     ...templates.flat(),
     ...variableFacts(messaging, {
-      texts: [JSON.stringify(steps ?? []), ...used.flatMap(({ subject, body }) => [subject, body])],
+      texts: [...values, ...used.flatMap(({ subject, body }) => [subject, body])],
     }).map((fact) => ({ ...fact, label: `${label} ${fact.label}` })),
+    ...beyond.map((fact) => ({ ...fact, label: `${label} ${fact.label}` })),
   ];
 }
 
 // The service may take names alike that differ in case.
 function names(workflow: Workflow, event: string): boolean {
-  return JSON.stringify(workflow).toLowerCase().includes(event.trim().toLowerCase());
+  const name = event.trim().toLowerCase();
+  return textsIn(workflow).some((text) => text.toLowerCase().includes(name));
+}
+
+/** The texts in a value, and the names of its fields. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') {
+    return [value];
+  }
+  if (Array.isArray(value)) {
+    return value.flatMap(textsIn);
+  }
+  const parts = isRecord(value) ? Object.entries(value) : [];
+  return parts.flatMap(([name, part]) => [name, ...textsIn(part)]);
 }
 
 function listOf(workflows: readonly Workflow[] = []): string {

@@ -1,6 +1,7 @@
 import type { AudioRequest, VideoRequest } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
 import { count } from '../table.js';
+import { ended } from './outcomes.js';
 import { inline, messageOf } from './text.js';
 import { bodyFact } from './facts.js';
 import { assertAtMost, planTool, type Tool } from './tool.js';
@@ -44,18 +45,17 @@ export const mediaPlans: readonly Tool[] = [
         ),
       );
       const jobs = ends.map((end) => (end.status === 'fulfilled' ? end.value : []));
-      const errors = ends.flatMap((end, index) =>
-        end.status === 'rejected' ? [{ video: index + 1, reason: end.reason as unknown }] : [],
+      const failed = ends.flatMap((end, index) =>
+        end.status === 'rejected' ? [{ video: index + 1, error: end.reason as unknown }] : [],
       );
-      if (errors.length === payload.length) {
-        throw errors[0]?.reason;
-      }
-      return {
+      const result = {
         fileIds: jobs.flat().map(({ fileId }) => fileId),
-        ...(errors.length > 0 && {
-          failed: errors.map(({ video, reason }) => ({ video, error: messageOf(reason) })),
+        ...(failed.length > 0 && {
+          failed: failed.map(({ video, error }) => ({ video, error: messageOf(error) })),
         }),
       };
+      const errors = failed.map(({ error }) => error);
+      return ended(result, payload.length - failed.length, errors);
     },
   }),
   planTool<AudioRequest>({

@@ -12,14 +12,19 @@ const fields: JsonSchema = {
  */
 export const parameters: Readonly<Record<string, JsonSchema | string>> = {
   // Lists
-  limit: 'How many to list, 1 to 100.',
+  limit: 'How many to list, 1 to 100; 20 unless given.',
   cursor: 'Where the page before ended: its `cursor`.',
   search: 'A part of the email or the name.',
   type: 'Marketing emails go to subscribed contacts only.',
   status: 'Only those in this status.',
   startDate: text('From this time on, in ISO 8601.'),
   endDate: text('Until this time, in ISO 8601.'),
-  pageSize: 'How many to list.',
+  pageSize: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 100,
+    description: 'How many to list, 1 to 100; 20 unless given.',
+  },
   page: 'The number of the page, from 1.',
   sort: 'The order.',
   // Paths

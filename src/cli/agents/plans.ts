@@ -1,10 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { isPostreelError, type JournalStore } from 'postreel';
+import type { JournalStore } from 'postreel';
 import { canonical } from '../../core/once.js';
 import { reasonOf } from '../../core/errors.js';
+import { isRecord } from '../../core/values.js';
+import { countsText, outcomeOf, Partly } from './outcomes.js';
 import type { ServiceData } from './service-data.js';
 import { Steps, type Step } from './steps.js';
-import { inline, isReadable, messageOf, Refusal } from './text.js';
+import { asData, inline, isReadable, messageOf, Refusal } from './text.js';
 import type { Description, Fact, PlanTool, Progress, Services } from './tool.js';
 
 /** A step that was planned. A person's yes carries it out, once, whoever waits for it. */
@@ -81,13 +83,15 @@ export class Desk {
   /** Plans a step, which does nothing; resolves to what the agent reads of it. */
   async plan(tool: PlanTool, args: unknown, signal: AbortSignal): Promise<object> {
     const input = frozen(tool.parse(args));
+    // Before the plan reads anything itself.
+    const origin = this.#originFacts(input);
     const description = await tool.describe(input, this.#parts.services, signal);
     const { action } = description;
     const print = sha256(canonical([tool.name, input])).slice(0, 16);
     const facts = [
       ...description.facts,
       ...earlierFacts(await this.#steps.withPrint(print)),
-      ...this.#originFacts(input),
+      ...origin,
     ];
     if (!isReadable([action, ...facts.map(({ text }) => text)])) {
       throw new Refusal('This is too long to be read before saying yes. Do it by a program.');
@@ -162,17 +166,19 @@ export class Desk {
       throw new Refusal('This answer was given to another plan.');
     }
     if (said === 'no') {
-      this.#end(plan, {
-        error: new Refusal('The person said no. Ask them before you plan it again.'),
-      });
+      const error = new Refusal('The person said no. Ask them before you plan it again.');
+      this.#end(plan, { error }, error.message);
       return;
     }
     plan.state = 'running';
     // One after another: what one plan changes must not come between the check of another and its step.
     const step = this.#latest.then(() => this.#checkAndRun(plan));
     this.#latest = step.then(
-      (value) => this.#end(plan, { value }),
-      (error: unknown) => this.#end(plan, { error }),
+      (value) =>
+        value instanceof Partly
+          ? this.#end(plan, { value: { partly: value.told, ...value.result } }, value.told)
+          : this.#end(plan, { value }, 'Done.'),
+      (error: unknown) => this.#end(plan, { error }, messageOf(error)),
     );
   }
 
@@ -219,11 +225,14 @@ export class Desk {
     try {
       const run = { once: id, content: again.content, signal: stopped, say: () => undefined };
       const value = await tool.run(input, services, run);
-      await end('done', idsIn(value));
+      await end(
+        value instanceof Partly
+          ? { state: 'partly', counts: value.counts, ids: idsIn(value.result) }
+          : { state: 'done', ids: idsIn(value) },
+      );
       return value;
     } catch (error) {
-      const outcome = isPostreelError(error) ? error.outcome : undefined;
-      await end(outcome === 'not-sent' || outcome === 'rejected' ? 'failed' : 'unknown', []);
+      await end({ state: outcomeOf(error), ids: [] });
       throw error;
     }
   }
@@ -235,6 +244,10 @@ export class Desk {
     switch (step?.state) {
       case 'done':
         return { plan: id, state: 'ended', carriedOutAt: at, ids: step.ids };
+      case 'partly': {
+        const partly = `Partly done: ${countsText(step.counts)}.`;
+        return { plan: id, state: 'ended', partly, carriedOutAt: at, ids: step.ids };
+      }
       case 'running':
       case 'unknown':
         throw new Refusal(
@@ -247,15 +260,16 @@ export class Desk {
     }
   }
 
-  #end(plan: Entry, how: Ended): void {
+  #end(plan: Entry, how: Ended, told: string): void {
     plan.state = 'ended';
-    plan.told = 'value' in how ? 'Done.' : messageOf(how.error);
+    plan.told = told;
     plan.end(how);
     if (plan.waiting === 0) {
-      const what = 'value' in how ? 'was carried out' : 'was not carried out, or not to its end';
+      const isWhole = told === 'Done.';
+      const what = isWhole ? 'was carried out' : 'was not carried out, or not to its end';
       const text = `Plan ${plan.id} (${plan.action}) ${what}. carry_out tells its end.`;
       this.#news.push(text);
-      this.#parts.onNews?.(text);
+      this.#parts.onNews?.(asData(text)); // an action may have a name that a service returned
     }
   }
 
@@ -312,16 +326,17 @@ function nextOf({ state }: Plan, where: string): string {
 function earlierFacts(steps: readonly Step[]): Fact[] {
   const words = {
     done: 'carried out',
+    partly: 'partly done',
     running: 'begun, and its end is not known',
     unknown: 'may have happened',
     failed: '',
   };
   const lines = steps
     .filter(({ state }) => state !== 'failed')
-    .map(
-      ({ at, state, ids }) =>
-        `${at}: ${words[state]}${ids.length > 0 ? ` (${ids.map(inline).join(', ')})` : ''}`,
-    );
+    .map(({ at, state, counts, ids }) => {
+      const more = [...(counts ? [countsText(counts)] : []), ...ids.map(inline)].join(', ');
+      return `${at}: ${words[state]}${more && ` (${more})`}`;
+    });
   return lines.length === 0
     ? []
     : [{ label: 'the same step before', text: lines.map((line) => `| ${line}`).join('\n') }];
@@ -365,16 +380,25 @@ function deepFreeze(value: unknown): unknown {
 
 const maxIds = 50;
 
-/** The ids in an answer: no texts, and no addresses. */
-function idsIn(value: unknown): string[] {
-  const texts: string[] = [];
-  JSON.stringify(value, (_, part: unknown) => {
-    if (typeof part === 'string' && /^(?!\d{4}-\d\d-)[\w-]{1,100}$/.test(part) && /\d/.test(part)) {
-      texts.push(part);
-    }
-    return part;
-  });
-  return texts.slice(0, maxIds);
+// A sent email and a tracked event answer with their ids under these names.
+const idField = /^(ids?|\w+Ids?|email|contact|event)$/;
+/** What people or agents have filled in, whatever its fields are called; and what was not done. */
+const passedOver =
+  /^(failed|unknown|data|fields|condition|audienceFilter|steps|transitions|triggerConfig)$/;
+
+/** The ids in an answer: no texts, no addresses, and nothing of what is known about people. */
+function idsIn(value: unknown, isId = false): string[] {
+  if (typeof value === 'string') {
+    return isId && /^[\w-]{1,100}$/.test(value) ? [value] : [];
+  }
+  if (Array.isArray(value)) {
+    return value.flatMap((part) => idsIn(part, isId)).slice(0, maxIds);
+  }
+  const parts = isRecord(value) ? Object.entries(value) : [];
+  return parts
+    .filter(([name]) => !passedOver.test(name))
+    .flatMap(([name, part]) => idsIn(part, idField.test(name)))
+    .slice(0, maxIds);
 }
 
 /** `undefined` when it takes longer, or the signal aborts before. */

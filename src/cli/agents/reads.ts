@@ -19,7 +19,7 @@ import {
 const routes = { messaging, media };
 
 /** Each read is a row of the endpoints, by its method's name, and a sentence for the agent. */
-const reads: Readonly<Record<string, readonly [row: RowName<typeof routes>, about: string]>> = {
+const reads: Readonly<Record<string, readonly [row: ReadRow, about: string]>> = {
   find_contacts: ['messaging.contacts.list', 'Lists contacts.'],
   get_contact: [
     'messaging.contacts.get',
@@ -54,6 +54,14 @@ const reads: Readonly<Record<string, readonly [row: RowName<typeof routes>, abou
 };
 
 const usualLimit = 20;
+const maxItems = 100;
+
+/** Where an answer begins: a list may come whole, and be longer than an answer. */
+const fromParameter = {
+  type: 'integer',
+  minimum: 0,
+  description: 'How many to leave out: the `nextFrom` of the answer before, if it has one.',
+} as const;
 
 /** The reads of the table above, as tools. */
 export const rowTools: readonly ReadTool[] = Object.entries(reads).map(([name, [row, about]]) =>
@@ -67,28 +75,61 @@ type RowName<Table> = {
     : `${Name}.${RowName<Table[Name]>}`;
 }[keyof Table & string];
 
-/** Makes a read tool of a row: its parameters are those of its path and its query. */
-export function rowTool(name: string, row: RowName<typeof routes>, about: string): ReadTool {
+/** The rows that read. Two more are called by GET, and change something all the same. */
+type ReadRow = Exclude<
+  RowName<typeof routes>,
+  'messaging.auth.logout' | 'messaging.domains.verify'
+>;
+
+/** Makes a read tool of a row: its parameters are those of its path and its query. Throws for a row that does not read. */
+export function rowTool(name: string, row: ReadRow, about: string): ReadTool {
   const route = at(routes, row) as Route; // as: `RowName` names rows
+  if (route.method !== 'GET') {
+    throw new Error(`${row} changes something: it takes a plan.`);
+  }
   const { query } = (at(schemas, row) ?? {}) as { readonly query?: ZodMiniType }; // as: schemas of a row
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => parameter);
-  const inputSchema = withPath(names, inputSchemaOf(query, undefined, true));
-  const pages = route.returns.list !== undefined && 'limit' in inputSchema.properties;
+  const ofRow = withPath(names, inputSchemaOf(query, undefined, true));
+  const isList = route.returns.list !== undefined;
+  const size = ['limit', 'pageSize'].find((each) => isList && each in ofRow.properties);
+  const inputSchema = isList
+    ? { ...ofRow, properties: { ...ofRow.properties, from: fromParameter } }
+    : ofRow;
+  const most = size === undefined ? maxItems : usualLimit;
   return {
     kind: 'read',
     name,
-    about: pages ? `${about} ${usualLimit} at a time.` : about,
+    about: isList ? `${about} ${most} at a time.` : about,
     inputSchema,
     async read(args, services, { signal }) {
       const given = pick(args, inputSchema);
       const path = names.map((parameter) => pathText(name, parameter, given));
       const others = Object.entries(given).filter(([parameter]) => !names.includes(parameter));
-      const asked = { ...(pages && { limit: usualLimit }), ...Object.fromEntries(others) };
+      const asked = Object.fromEntries(others);
+      let from = 0;
+      if (isList) {
+        from = numberIn(name, 'from', asked['from'] ?? 0, [0, 1_000_000]);
+        delete asked['from'];
+      }
+      if (size !== undefined) {
+        asked[size] = numberIn(name, size, asked[size] ?? usualLimit, [1, maxItems]);
+      }
       const call = methodOf(services, row);
       const answer = await call(...path, ...(query ? [asked] : []), { signal });
-      return route.returns.list ? pageOf(answer as Page<unknown>) : bounded(answer); // as: a list is a page
+      return isList ? pageOf(answer as Page<unknown>, from) : bounded(answer); // as: a list is a page
     },
   };
+}
+
+type Range = readonly [least: number, most: number];
+
+function numberIn(tool: string, name: string, value: unknown, [least, most]: Range): number {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
+    throw new Refusal(
+      `The input of ${tool} is wrong: \`${name}\` must be a whole number from ${least} to ${most}; got ${inline(value)}.`,
+    );
+  }
+  return value;
 }
 
 function at(table: unknown, row: string): unknown {
@@ -128,18 +169,17 @@ function pathText(tool: string, name: string, given: Readonly<Record<string, unk
 
 // About ten thousand tokens: an answer that an agent cannot hold is of no use to it.
 const maxAnswer = 40_000;
-const maxItems = 100;
 
-function pageOf({ items, total, hasMore, cursor }: Page<unknown>) {
-  const shown = items.slice(0, maxItems);
+function pageOf({ items, total, hasMore, cursor }: Page<unknown>, from: number) {
+  const shown = items.slice(from, from + maxItems);
   const most = Math.floor(maxAnswer / Math.max(shown.length, 1));
-  const leftOut = items.length - shown.length;
+  const next = from + shown.length;
   return {
     items: shown.map((item) => fitted(withoutBody(item), most, [300, 100, 30])),
     total,
     hasMore,
     cursor,
-    ...(leftOut > 0 && { leftOut }),
+    ...(next < items.length && { nextFrom: next, leftOut: items.length - next }),
   };
 }
 

@@ -1,11 +1,14 @@
 import type { JournalStore } from 'postreel';
+import type { Counts, Outcome } from './outcomes.js';
 
 /** What the journal of the folder knows of a step: no texts and no addresses. */
 export interface Step {
   /** When it was begun, in ISO 8601. */
   readonly at: string;
   /** `running` as well where the process ended before the step did. */
-  readonly state: 'running' | 'done' | 'failed' | 'unknown';
+  readonly state: 'running' | Outcome;
+  /** Of a step that was partly done. */
+  readonly counts?: Counts | undefined;
   /** Of what it made. */
   readonly ids: readonly string[];
 }
@@ -34,16 +37,13 @@ export class Steps {
   }
 
   /** Writes down that a step begins, and returns what writes its end. */
-  async begin(
-    id: string,
-    at: string,
-  ): Promise<(state: Step['state'], ids: readonly string[]) => Promise<void>> {
+  async begin(id: string, at: string): Promise<(end: Omit<Step, 'at'>) => Promise<void>> {
     this.#swept ??= this.#sweep();
     await this.#swept;
     const begun = JSON.stringify({ at, state: 'running', ids: [] } satisfies Step);
     await this.#journal.swap(folder + id, undefined, begun);
-    return async (state, ids) => {
-      const ended = JSON.stringify({ at, state, ids } satisfies Step);
+    return async (end) => {
+      const ended = JSON.stringify({ at, ...end } satisfies Step);
       // A step whose end cannot be written has ended all the same: the journal then says `running`.
       await this.#journal.swap(folder + id, begun, ended).catch(() => undefined);
     };

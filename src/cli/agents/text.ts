@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { isPostreelError } from 'postreel';
+import { ConfigurationError, isPostreelError } from 'postreel';
 import { isError } from '../../core/errors.js';
+import { CommandEnd } from '../exit-codes.js';
 
 /**
  * How texts of agents and services are shown: in a plan they cannot pretend to be another line of it, and
@@ -54,9 +55,10 @@ export function asData(text: string): string {
 
 /** What a failed call tells the agent: never a stack, a body or a key. */
 export function failureText(error: unknown): string {
-  // The message of a response quotes the service.
-  const isFromService = isPostreelError(error) && error.status !== undefined;
-  return isFromService ? asData(messageOf(error)) : messageOf(error);
+  // Any other message may quote a service or a file.
+  const isOurs =
+    error instanceof Refusal || error instanceof CommandEnd || error instanceof ConfigurationError;
+  return isOurs ? messageOf(error) : asData(messageOf(error));
 }
 
 /** The message of a failure, with what it leaves open. */

@@ -27,10 +27,11 @@ export interface ToolChoice {
 
 /** Picks tools; refuses a name that none has. */
 export function toolsFor({ only, isReadOnly = false }: ToolChoice): readonly Tool[] {
-  const unknown = only?.find((name) => !tools.some((tool) => tool.name === name));
+  // `carry_out` comes with any plan, named or not.
+  const names = ['carry_out', ...tools.map(({ name }) => name)];
+  const unknown = only?.find((name) => !names.includes(name));
   if (unknown !== undefined) {
-    const names = tools.map(({ name }) => name).join(', ');
-    throw new CommandEnd('usage', `There is no tool ${unknown}. There are ${names}.`);
+    throw new CommandEnd('usage', `There is no tool ${unknown}. There are ${names.join(', ')}.`);
   }
   return tools.filter((tool) => {
     const isRead = tool.kind === 'read' && tool.writesFile !== true;

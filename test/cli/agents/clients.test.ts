@@ -54,13 +54,13 @@ describe('a client that announces questions and', () => {
     const waiting = await inTime(agent.call('carry_out', { plan }));
     expect(valueOf(waiting)).toMatchObject({ state: 'waiting' });
     expect(textOf(waiting)).toContain(page.host);
-    expect(agent.opened).toEqual([page.url]);
+    expect(agent.opened).toEqual([page.file]);
     const again = agent.call('carry_out', { plan });
     await vi.advanceTimersByTimeAsync(1000);
     const [asked] = agent.desk.asked();
     agent.desk.decide(plan, asked!.fingerprint, 'yes');
     expect(valueOf(await again)).toMatchObject({ emails: [{}] });
-    expect(agent.opened).toEqual([page.url]);
+    expect(agent.opened).toEqual([page.file]);
     expect(scene.messaging.outbox).toHaveLength(1);
   });
 
@@ -74,7 +74,7 @@ describe('a client that announces questions and', () => {
     await vi.advanceTimersByTimeAsync(unansweredMs - 1);
     expect(agent.opened).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(agent.opened).toEqual([page.url]);
+    expect(agent.opened).toEqual([page.file]);
     const [asked] = agent.desk.asked();
     agent.desk.decide(plan, asked!.fingerprint, 'yes');
     expect(valueOf(await call)).toMatchObject({ emails: [{}] });
@@ -178,6 +178,6 @@ it('the token of the page is in no answer, log or notice', async () => {
   });
   const answer = await inTime(call);
   const again = await inTime(agent.call('carry_out', { plan }));
-  expect(agent.opened).toEqual([page.url]);
+  expect(agent.opened).toEqual([page.file]);
   expect(JSON.stringify([answer, again, told, agent.logged])).not.toContain('secret-token');
 });

@@ -307,9 +307,11 @@ it('an import reads the file as the SDK does, in any usual encoding, and tells w
   const columns = { Notes: null };
   const read = await scene.read('plan_import', { file: 'list.csv', columns });
   expect(read).toContain('columns: "E-Mail", "Plan", "Notes"\nbecome: {"Notes":null}\nrows: 2\n');
-  expect(read).toContain('| ann@example.com;pro;x');
+  expect(read).toContain('who: "ann@example.com" {"Plan":"pro"}');
+  expect(read).toContain('not sent: 1 row with something wrong');
   const id = await scene.plan('plan_import', { file: 'list.csv', columns });
   expect(await scene.carryOut(id, yes)).toEqual({
+    partly: 'Partly done: 1 done, 1 failed.',
     done: 1,
     failed: [expect.stringContaining('row 2: ')],
     unknown: [],

@@ -112,7 +112,7 @@ it('a no ends the plan', async () => {
 
 it('keeps its address in a file of this user alone, and has a fixed port where one is given', async () => {
   const scene = await openPage();
-  expect(readFileSync(scene.page.file, 'utf8').trim()).toBe(scene.page.url);
+  expect(readFileSync(scene.page.file, 'utf8')).toContain(`content="0;url=${scene.page.url}"`);
   expect([statSync(scene.page.file).mode & 0o777, statSync(dirname(scene.page.file)).mode & 0o777])
     // Windows has no such modes.
     .toEqual(process.platform === 'win32' ? expect.anything() : [0o600, 0o700]);
@@ -120,4 +120,5 @@ it('keeps its address in a file of this user alone, and has a fixed port where o
   await scene.page.close();
   page = await openApprovalPage(scene.desk, port);
   expect(page.host).toBe(`127.0.0.1:${port}`);
+  await expect(openApprovalPage(scene.desk, port)).rejects.toThrow(/is taken.*leave out --port/);
 });

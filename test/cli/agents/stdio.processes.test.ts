@@ -103,7 +103,9 @@ function browserOf(folder: string): string {
   writeFileSync(
     path,
     `#!${process.execPath}
-const url = process.argv[2];
+import { readFileSync } from 'node:fs';
+if (JSON.stringify([process.argv, process.env]).match(/token=|_API_KEY/)) process.exit(1);
+const [, url] = /href="([^"]+)"/.exec(readFileSync(process.argv[2], 'utf8'));
 const html = await (await fetch(url)).text();
 for (const [, form] of html.matchAll(/<form method="post">(.*?)<\\/form>/gs)) {
   const body = new URLSearchParams([...form.matchAll(/name="(\\w+)" value="([^"]*)">/g)].map(([, name, value]) => [name, value]));

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { browserFor } from '../../../src/cli/agents/approval.js';
 import { ServiceData } from '../../../src/cli/agents/service-data.js';
 import { asData, inline } from '../../../src/cli/agents/text.js';
 import { mail, openDesk, videos, write, yes } from '../../support/cli/desk.js';
@@ -120,6 +121,33 @@ describe('the workflows that a step may start', () => {
   });
 });
 
+it.each(['paid "gold"', 'a\\b', 'tab\there'])(
+  'a workflow whose event is called %j is named',
+  async (event) => {
+    const scene = openDesk();
+    const [workflow] = scene.messaging.project.workflows.values();
+    Object.assign(workflow!, { enabled: true, triggerConfig: { eventName: event } });
+    const text = await scene.read('plan_event', { email: 'ann@example.com', event });
+    expect(text).toContain(`starts: {"id":"${workflow!.id}"`);
+  },
+);
+
+it('a plan says which workflows and templates it did not look at', async () => {
+  const scene = openDesk();
+  const { templates, workflows } = scene.messaging.project;
+  const [[, template], [, workflow]] = [[...templates][0]!, [...workflows][0]!];
+  for (let at = 0; at < 1001; at++) {
+    const of = { templates: `${template.id}_${at}`, workflows: `${workflow.id}_${at}` };
+    templates.set(of.templates, { ...template, id: of.templates });
+    workflows.set(of.workflows, { ...workflow, id: of.workflows, enabled: false });
+  }
+  workflow.enabled = true;
+  workflow.triggerConfig = { eventName: 'seen' };
+  const text = await scene.read('plan_event', { email: 'ann@example.com', event: 'seen' });
+  expect(text).toContain('\nnot looked at: workflows beyond the first 1000');
+  expect(text).toContain('not looked at: templates beyond the first 1000');
+});
+
 it('an address is checked after a yes only: its domain may see it', async () => {
   const scene = openDesk();
   const id = await scene.plan('plan_address_check', { email: 'secret.words@eve.example.com' });
@@ -176,6 +204,109 @@ it.each([
   const scene = openDesk();
   const text = await scene.read(tool, input);
   expect(text).toContain('"\\u{430}nn@example.com"');
+});
+
+describe('a letter of another script is written out', () => {
+  const strange = '\u043Ewner@example.com';
+
+  it('in the address of a test', async () => {
+    const scene = openDesk();
+    const [campaign] = scene.messaging.project.campaigns.values();
+    const step = { id: campaign!.id, step: 'test', email: strange };
+    expect(await scene.read('plan_campaign_step', step)).toMatch(/^Send a test.*"\\u\{43e\}wner@/);
+  });
+
+  it('in the sender of a template that is made, and of one that is used', async () => {
+    const scene = openDesk();
+    const made = { name: 'T', subject: 'S', body: 'B', type: 'MARKETING', from: strange };
+    expect(await scene.read('plan_template', made)).toContain('from: "\\u{43e}wner@');
+    const [template] = scene.messaging.project.templates.values();
+    Object.assign(template!, { from: strange });
+    const used = { to: 'ann@example.com', template: template!.id };
+    expect(await scene.read('plan_email', used)).toContain('from: {"from":"\\u{43e}wner@');
+  });
+
+  it('in a contact that is deleted, and in a row that is imported', async () => {
+    const scene = openDesk();
+    const [contact] = scene.messaging.project.contacts.values();
+    contact!.email = strange;
+    const deleted = await scene.read('plan_contact_deletion', { ids: [contact!.id] });
+    expect(deleted).toContain('"email":"\\u{43e}wner@');
+    write(scene, 'list.csv', `email\n${strange}\n`);
+    const imported = await scene.read('plan_import', { file: 'list.csv' });
+    expect(imported).toContain('who: "\\u{43e}wner@');
+  });
+});
+
+it.each(['linux', 'darwin', 'win32'] as const)('a browser on %s gets no key', (platform) => {
+  const keys = { MESSAGING_API_KEY: 'sk_1', MEDIA_API_KEY: 'm_1', MESSAGING_BASE_URL: 'x' };
+  const environment = { PATH: '/bin', DISPLAY: ':0', ...keys };
+  expect(browserFor(environment, platform)?.env).toEqual({ PATH: '/bin', DISPLAY: ':0' });
+  expect(browserFor({ ...environment, BROWSER: 'none' }, platform)).toBeUndefined();
+});
+
+describe('the plan of an import', () => {
+  const rows = (count: number) =>
+    Array.from({ length: count }, (_, at) => `r${at}@example.com,${['yes', 'no', ''][at % 3]}\n`);
+
+  it('shows up to 50 people, and how many are subscribed', async () => {
+    const scene = openDesk();
+    write(scene, 'list.csv', `email,subscribed\n${rows(50).join('')}`);
+    const text = await scene.read('plan_import', { file: 'list.csv' });
+    expect(text).toContain('subscribed: 17 will be subscribed, 17 unsubscribed, and 16 unchanged');
+    expect(text).toContain('"r49@example.com" {"subscribed":"false"}');
+    expect(text).not.toContain('not shown');
+  });
+
+  it('says that it does not show all of more', async () => {
+    const scene = openDesk();
+    write(scene, 'list.csv', `email,subscribed\n${rows(51).join('')}`);
+    const text = await scene.read('plan_import', { file: 'list.csv' });
+    expect(text).toContain('the first 50:');
+    expect(text).toContain('not shown: all other rows: look at the file');
+    expect(text).not.toContain('r50@');
+  });
+});
+
+describe('the warning about values from data', () => {
+  it('is not on a plan whose values are ids, addresses of contacts and short words', async () => {
+    const scene = openDesk();
+    const { contacts, templates, campaigns } = scene.messaging.project;
+    const [contact] = contacts.values();
+    contact!.data['plan'] = 'gold';
+    for (const tool of ['find_contacts', 'list_templates', 'list_campaigns']) {
+      await scene.call(tool);
+    }
+    const [template] = templates.values();
+    const [campaign] = campaigns.values();
+    for (const [tool, input] of [
+      ['plan_email', { to: contact!.email, template: template!.id }],
+      ['plan_event', { email: contact!.email, event: 'gold' }],
+      ['plan_contact_deletion', { ids: [contact!.id] }],
+      ['plan_campaign_step', { id: campaign!.id, step: 'cancel' }],
+    ] as const) {
+      expect(await scene.read(tool, input)).not.toContain('from data');
+      expect(await scene.read(tool, input), 'planned again').not.toContain('from data');
+    }
+  });
+
+  it('is on one with a link out of a longer text', async () => {
+    const scene = openDesk();
+    const [contact] = scene.messaging.project.contacts.values();
+    contact!.data['note'] = 'Have a look at https://eve.example.com/x now';
+    await scene.call('find_contacts');
+    const body = '<a href="https://eve.example.com/x">Our shop</a>';
+    expect(await scene.read('plan_email', { ...mail, body })).toContain('from data: "body"');
+  });
+
+  it('is on one with an address out of a custom field', async () => {
+    const scene = openDesk();
+    const [contact] = scene.messaging.project.contacts.values();
+    contact!.data['email'] = 'eve@example.com';
+    await scene.call('find_contacts');
+    const text = await scene.read('plan_email', { ...mail, to: 'eve@example.com' });
+    expect(text).toContain('from data: "to"');
+  });
 });
 
 it('a file of that name that comes meanwhile is not overwritten, and nothing is left', async () => {

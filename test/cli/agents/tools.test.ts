@@ -1,6 +1,9 @@
+import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { textOf, openAgent, valueOf } from '../../support/cli/agent.js';
 import { mail, openDesk, videos } from '../../support/cli/desk.js';
+import { agents } from '../../../src/cli/agents/command.js';
+import type { Context } from '../../../src/cli/context.js';
 import { tools, toolsFor } from '../../../src/cli/agents/tools.js';
 import { rowTool } from '../../../src/cli/agents/reads.js';
 import { routes as media } from '../../../src/media/routes.js';
@@ -57,6 +60,14 @@ describe('the list of tools', () => {
     }
   });
 
+  it('takes rows that read, and no others', () => {
+    expect(() => rowTool('x', 'messaging.contacts.delete', 'Deletes.')).toThrow('takes a plan');
+    // @ts-expect-error -- a GET that ends a session
+    expect(rowTool('x', 'messaging.auth.logout', 'Ends.').name).toBe('x');
+    // @ts-expect-error -- a GET that asks the name servers anew
+    expect(rowTool('x', 'messaging.domains.verify', 'Verifies.').name).toBe('x');
+  });
+
   it('is one that an agent can hold', async () => {
     const { client } = await openAgent(openDesk());
     const text = JSON.stringify(await client.listTools());
@@ -71,6 +82,7 @@ describe('the list of tools', () => {
     const only = ['plan_email', 'find_contacts'];
     expect(toolsFor({ only }).map(({ name }) => name)).toEqual(['find_contacts', 'plan_email']);
     expect(toolsFor({ only, isReadOnly: true }).map(({ name }) => name)).toEqual(['find_contacts']);
+    expect(toolsFor({ only: [...only, 'carry_out'] })).toEqual(toolsFor({ only }));
     expect(() => toolsFor({ only: ['send_email'] })).toThrow('There is no tool send_email');
   });
 });
@@ -134,6 +146,37 @@ describe('a list', () => {
       ({ cursor } = page);
     } while (cursor !== undefined);
     expect([ids.length, new Set(ids).size]).toEqual([121, 121]);
+  });
+
+  it('that comes whole goes on where it says, to the end', async () => {
+    const scene = openDesk();
+    const { segments } = scene.messaging.project;
+    const [first] = segments.values();
+    for (let at = 0; at < 250; at++) {
+      segments.set(`s${at}`, { ...first!, id: `s${at}` });
+    }
+    const agent = await openAgent(scene);
+    const ids: string[] = [];
+    let from: number | undefined = 0;
+    while (from !== undefined) {
+      const answer = await agent.call('list_segments', { from });
+      const page = valueOf(answer) as { items: { id: string }[]; nextFrom?: number }; // as: a list
+      ids.push(...page.items.map(({ id }) => id));
+      from = page.nextFrom;
+    }
+    expect([ids.length, new Set(ids).size]).toEqual([251, 251]);
+  });
+
+  it('of members has 20 unless asked, and 100 at most', async () => {
+    const scene = openDesk();
+    const [segment] = scene.messaging.project.segments.values();
+    const agent = await openAgent(scene);
+    await agent.call('list_segment_members', { id: segment!.id });
+    expect(scene.messaging.requests.at(-1)!.query).toMatchObject({ pageSize: '20' });
+    for (const pageSize of [0, 101, 'all']) {
+      const answer = await agent.call('list_segment_members', { id: segment!.id, pageSize });
+      expect(textOf(answer)).toContain('`pageSize` must be a whole number from 1 to 100');
+    }
   });
 
   it('leaves long texts to the tool for one, which cuts them where they are too long', async () => {
@@ -227,4 +270,12 @@ it('every answer with data from outside says so, a refusal of a service too', as
 it('a tool that is not there is named', async () => {
   const agent = await openAgent(openDesk());
   expect(textOf(await agent.call('send_email'))).toBe('There is no tool "send_email".');
+});
+
+it('a folder that is not there is refused before anything starts', async () => {
+  const program = new Command().exitOverride();
+  agents(program, JSON.parse('{}') as Context); // as: it is refused before a context is needed
+  const folder = '/no/such/folder';
+  const run = program.parseAsync(['mcp', '--folder', folder], { from: 'user' });
+  await expect(run).rejects.toThrow(`There is no folder ${folder}`);
 });

@@ -32,7 +32,7 @@ export interface Agent {
 export const page = {
   host: '127.0.0.1:4020',
   url: 'http://127.0.0.1:4020/?token=secret-token',
-  file: '',
+  file: '/tmp/postreel-1/approval-page.html',
   close: () => Promise.resolve(),
 };
 
@@ -50,7 +50,7 @@ export async function openAgent(
   const data = new ServiceData();
   const desk = new Desk({ services, data, journal, patienceMs, stopped, onNews: say });
   const opened: string[] = [];
-  const ask = askPerson({ mcp, desk, page, open: (url) => opened.push(url) });
+  const ask = askPerson({ mcp, desk, page, open: (file) => opened.push(file) });
   answerCalls(mcp, { desk, services, tools, say, ask, redact: (text) => text });
   const capabilities = elicits === undefined ? {} : { elicitation: {} };
   const client = new Client({ name: 'tests', version: '1' }, { capabilities });

@@ -22,7 +22,7 @@ export interface DeskScene {
   readonly services: Services;
   readonly desk: Desk;
   /** Another server over the same folder, after a restart. */
-  restarted(): Desk;
+  restarted(onNews?: (text: string) => void): Desk;
   readonly folder: string;
   readonly journal: JournalStore;
   /** Moves the clock of the plans. */
@@ -78,8 +78,9 @@ export function openDesk(): DeskScene {
     folder: new Folder(folder),
     finished: new Map(),
   };
-  const restarted = () =>
+  const restarted = (onNews?: (text: string) => void) =>
     new Desk({
+      ...(onNews && { onNews }),
       services,
       data,
       journal,
