@@ -130,7 +130,7 @@ export const contactPlans: readonly Tool[] = [
       const { content, rows, found } = await csvOf(file, columns, services);
       return {
         action: `Import the contacts of ${inline(file)}`,
-        content,
+        content: { bytes: content, total: rows.sent.length + rows.wrong } satisfies Counted,
         facts: [
           { label: 'columns', text: found.map(inline).join(', ') },
           ...(columns ? [{ label: 'become', text: inline(columns) }] : []),
@@ -147,22 +147,29 @@ export const contactPlans: readonly Tool[] = [
       };
     },
     run: async ({ columns }, { messaging }, { content, signal }) => {
-      const bytes = content as Uint8Array; // as: what the person was told the sum of
-      let broken: PartialError | undefined;
+      const { bytes, total } = content as Counted; // as: what the person was told the sum of
+      let cause: unknown;
       const { done, failed, unknown } = await messaging.contacts
         .importAll([bytes], { columns: columns ?? {}, signal })
         .catch((error: unknown): Report<unknown> => {
           if (!(error instanceof PartialError)) {
             throw error;
           }
-          broken = error;
+          ({ cause } = error);
           return error.result;
         });
-      const notReached = broken && { notReached: messageOf(broken) };
+      const notReached = total - done - failed.length - unknown.length;
       return endedAs(
-        { done, failed: reasonsOf(failed), unknown: reasonsOf(unknown), ...notReached },
-        { done, failed: failed.length + (broken ? 1 : 0), unknown: unknown.length },
-        [...failed, ...unknown].map(({ error }) => error).concat(broken ?? []),
+        {
+          done,
+          failed: reasonsOf(failed),
+          unknown: reasonsOf(unknown),
+          ...(notReached > 0 && { notReached: { rows: notReached, error: messageOf(cause) } }),
+        },
+        { done, failed: failed.length + notReached, unknown: unknown.length },
+        [...failed.map(({ error }) => error), ...unknown.map(({ error }) => error), cause].filter(
+          (error) => error !== undefined,
+        ),
       );
     },
   }),
@@ -229,6 +236,12 @@ async function csvOf(
     rows.calls += sent.length > 0 ? 1 : 0;
   }
   return { content, rows, found };
+}
+
+interface Counted {
+  readonly bytes: Uint8Array;
+  /** How many rows it has. */
+  readonly total: number;
 }
 
 interface CsvRows {

@@ -70,7 +70,7 @@ export function endedAs(result: object, counts: Counts, errors: readonly unknown
   const what =
     unknown > 0
       ? `None is certainly done (${countsText(counts)}): check before you plan it again.`
-      : `All ${failed} failed, and nothing was done.`;
+      : `${failed === 1 ? 'It' : `All ${failed}`} failed, and nothing was done.`;
   throw new NoneDone(`${what} ${reasons}`, outcome);
 }
 

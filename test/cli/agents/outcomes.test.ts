@@ -101,6 +101,33 @@ describe('a step of several calls', () => {
   });
 });
 
+describe('an import that breaks off', () => {
+  it('before anything was sent did nothing', async () => {
+    const scene = openDesk();
+    write(scene, 'list.csv', 'email\ndora@example.com\n');
+    const id = await scene.plan('plan_import', { file: 'list.csv' });
+    scene.messaging.fail('POST /contacts/import', { status: 401, times: 10 });
+    await expect(scene.carryOut(id, yes)).rejects.toThrow(/^POST .* was rejected|It failed/);
+    const { told } = await memoryOf(scene, id, 'plan_email', mail);
+    expect(told).toContain('did nothing');
+  });
+
+  it('after its first call is partly done, and its plan names its calls', async () => {
+    const scene = openDesk();
+    const note = 'x'.repeat(600);
+    const rows = Array.from({ length: 2000 }, (_, at) => `r${at}@example.com,${note}\n`);
+    write(scene, 'list.csv', `email,note\n${rows.join('')}`);
+    expect(await scene.read('plan_import', { file: 'list.csv' })).toContain('cost: 3 calls');
+    const id = await scene.plan('plan_import', { file: 'list.csv' });
+    scene.messaging.fail('POST /contacts/import', { slow: 1 });
+    scene.messaging.fail('POST /contacts/import', { status: 401, times: 10 });
+    expect(await scene.carryOut(id, yes)).toMatchObject({
+      partly: expect.stringMatching(/^Partly done: 843 done, 1157 failed\.$/) as string,
+      notReached: { rows: expect.any(Number) as number },
+    });
+  });
+});
+
 it('the reason that a job gives for its failure stands between marks', async () => {
   const scene = openDesk();
   const made = await scene.carryOut(await scene.plan('plan_videos', videos), yes);
