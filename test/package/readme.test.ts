@@ -28,7 +28,7 @@ const shellLines: Readonly<Record<string, string>> = {
   'npm init -y && npm pkg set type=module': 'run',
   'npm install ./postreel-0.1.0.tgz # with the path of the clone':
     'needs the registry; the tarball is unpacked, and its dependencies are linked',
-  'npx postreel fake --speed 60 >> .env': 'run',
+  'npx postreel fake --speed 60 --env .env': 'run',
 };
 
 const blocks = readmeBlocks();
@@ -86,7 +86,7 @@ describe('the README', () => {
       await run('npm init -y && npm pkg set type=module');
       await install(tarball, folder);
       await writeFile(join(folder, '.env'), 'KEPT=yes\n');
-      const fake = start('npx postreel fake --speed 60 >> .env', folder);
+      const fake = start('npx postreel fake --speed 60 --env .env', folder);
       onTestFinished(() => kill(fake));
       const environment = () => parseEnv(readFileSync(join(folder, '.env'), 'utf8'));
       await expect.poll(environment, poll).toMatchObject({ KEPT: 'yes', MEDIA_API_KEY: /./ });
