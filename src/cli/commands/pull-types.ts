@@ -19,7 +19,7 @@ export async function pullTypes(source: PullSource, options?: RequestOptions): P
 }
 
 /** Reads what a project has. */
-export async function readProject(
+async function readProject(
   { contacts, events, templates }: PullSource,
   options?: RequestOptions,
 ): Promise<PulledTypes> {

@@ -10,7 +10,7 @@ import type { Option } from 'commander';
 import { messageOf } from '../../core/errors.js';
 
 /** Where the commands write their jobs down unless `--journal` says otherwise. */
-export const defaultJournal = 'postreel-jobs.jsonl';
+const defaultJournal = 'postreel-jobs.jsonl';
 
 export function journalOption(): Option {
   return option('--journal <path>', 'where jobs are written down').default(defaultJournal);

@@ -19,7 +19,7 @@ export function videoWarnings({ file, folderId, payload }: VideoRequest): readon
 }
 
 /** Options of one video that will have no effect, in words. */
-export function jobWarnings(job: VideoJob, where: string): readonly string[] {
+function jobWarnings(job: VideoJob, where: string): readonly string[] {
   const { visuals = 'stock' } = job;
   const rules: readonly [unknown, boolean, string][] = [
     [

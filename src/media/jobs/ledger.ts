@@ -359,7 +359,7 @@ function callOf(kind: FileKind): string {
 const calls: ReadonlySet<string> = new Set([callOf('video'), callOf('audio'), 'POST own']);
 
 /** Is this a job of a named queue, or of an engine? */
-export function isOfQueue({ call }: { readonly call: string }): boolean {
+function isOfQueue({ call }: { readonly call: string }): boolean {
   return call.startsWith('queue ');
 }
 

@@ -31,7 +31,7 @@ export interface CallHost {
 }
 
 /** Nothing may leave after all: no slot is free, or nobody waits any more. */
-export class NothingToSend extends Error {}
+class NothingToSend extends Error {}
 
 /** What has left. */
 interface Batch {

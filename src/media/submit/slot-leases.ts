@@ -9,7 +9,7 @@ export const uncertainMs = 10 * 60_000;
  * A store with `hold` has its leases renewed, each for as long as a job without an owner may go on:
  * the service still counts the jobs of a worker that died.
  */
-export const renewedLeaseMs = uncertainMs;
+const renewedLeaseMs = uncertainMs;
 
 // Another store keeps them for as long as a job may take.
 const longLeaseMs = 60 * 60_000;
