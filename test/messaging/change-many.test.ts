@@ -1,3 +1,5 @@
+import { MessagingClient } from 'postreel';
+import { createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { messagingOver } from '../support/clients.js';
 import { fated } from '../support/messaging/fated.js';
@@ -30,6 +32,30 @@ describe('a call that changes many', () => {
     expect(report.cause).toMatchObject({ status: 401 });
     expect(report).toMatchObject({ done: 0, resumeFrom: 1000, notReached: 500 });
     expect(report.failed).toHaveLength(1000);
+  });
+
+  it('ends at a key that may not do this, as well', async () => {
+    const { contacts } = messagingOver(() =>
+      Promise.resolve(Response.json({ error: 'no' }, { status: 403 })),
+    );
+    const ids = Array.from({ length: 1500 }, (_, at) => `con_${at}`);
+    const report = await reportOf(contacts.deleteAll(ids), 1500);
+    expect(report).toMatchObject({ cause: { status: 403 }, resumeFrom: 1000, notReached: 500 });
+  });
+
+  it('an abort while a batch waits for the limit leaves its rows not reached', async () => {
+    const fake = createFakeMessaging();
+    const { contacts } = new MessagingClient({
+      ...fake.options,
+      rateLimit: { limit: 1, windowMs: 60_000 },
+    });
+    await contacts.list();
+    const controller = new AbortController();
+    const call = contacts.deleteAll(['con_1', 'con_2'], { signal: controller.signal });
+    setTimeout(() => controller.abort(new Error('enough')));
+    const report = await reportOf(call, 2);
+    expect(report).toMatchObject({ done: 0, failed: [], unknown: [], notReached: 2 });
+    expect(fake.requests).toHaveLength(1);
   });
 
   it('an abort while the source is silent is heard at once', async () => {
