@@ -1,4 +1,4 @@
-import { answerWithin, sleep, type Clock } from './async.js';
+import { answerWithin, hasIoContexts, sleep, type Clock } from './async.js';
 import { isPostreelError, PostreelError, reasonOf } from './errors.js';
 import { nameOf, type JournalItem, type JournalStore } from './journal.js';
 
@@ -204,7 +204,8 @@ export class Ledger {
   }
 
   #startWriting(place: string, onTried: () => void): void {
-    const writing = (this.#writing.get(place) ?? Promise.resolve())
+    const before = hasIoContexts() ? undefined : this.#writing.get(place); // of another request there
+    const writing = (before ?? Promise.resolve())
       .then(() => this.#writeUntilDone(place, onTried))
       .finally(() => this.#writing.get(place) === writing && this.#writing.delete(place));
     this.#writing.set(place, writing);

@@ -1,4 +1,4 @@
-import { sleep } from './async.js';
+import { hasIoContexts, sleep } from './async.js';
 import { inTime, notSentInTime } from './call.js';
 import {
   ConfigurationError,
@@ -72,7 +72,8 @@ export class OnceCalls {
   async make<T>(call: PreparedCall, key: OnceKey, perform: Perform<T>): Promise<Answer<T>> {
     const place = placeOf(this.#keys.scope, key);
     for (;;) {
-      const other = this.#running.get(place);
+      // Where no request may wait for another (Workers) the journal alone decides.
+      const other = hasIoContexts() ? undefined : this.#running.get(place);
       if (other) {
         await inTime(
           other.catch(() => undefined),

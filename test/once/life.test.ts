@@ -7,7 +7,7 @@ import {
   type MessagingOptions,
 } from 'postreel';
 import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { watchedJournal } from '../support/once/store.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' };
@@ -51,6 +51,26 @@ describe('a call with a key', () => {
       replayed: true,
     });
     expect(fake.outbox).toHaveLength(1);
+  });
+
+  it('waits for no other request where a runtime may end that one (Workers)', async () => {
+    vi.stubGlobal('WebSocketPair', Object);
+    onTestFinished(() => void vi.unstubAllGlobals());
+    let reads = 0;
+    const get: JournalStore['get'] = (place) =>
+      place.includes('receipt') && reads++ === 0
+        ? new Promise(() => undefined)
+        : journal.get(place);
+    const fetch: typeof fake.fetch = (input, init) => fake.fetch(input, init); // real time: the first one hangs
+    const messaging = clientOf({ fetch, journal: { ...journal, get } });
+    let isFirstOver = false;
+    const first = messaging.send(mail, { once }).finally(() => {
+      isFirstOver = true;
+    });
+    first.catch(() => undefined);
+    await expect.poll(() => reads).toBe(1);
+    expect(await messaging.send(mail, { once })).toMatchObject({ emails: [{}] });
+    expect(isFirstOver).toBe(false);
   });
 
   it('has the same content whatever the order of its fields', async () => {
