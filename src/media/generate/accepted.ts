@@ -33,8 +33,8 @@ export class FileIdsMissingError extends UnexpectedResponseError {
 /** The records of accepted videos; an answer without all of them is an error that names the rest. */
 export function videoRecords(answer: unknown, wanted: number): JobRecord[] {
   const body = bodyOf(answer);
-  const list = [body['filesCreated'], body['fileIds'], body['files'], answer].find(Array.isArray);
-  const items: readonly unknown[] = list ?? [body['fileId'] ?? body['id']];
+  const list = body['filesCreated'];
+  const items: readonly unknown[] = Array.isArray(list) ? list : [];
   const folder = idOf(body['folderId']);
   const records = items.map((item) => recordOf(item, 'video', folder));
   // Only a full list shows which id is whose: "in submitted order". Ids beyond are kept, too.
@@ -65,8 +65,7 @@ function unordered(records: readonly (JobRecord | null)[], wanted: number): Acce
 /** The record of an accepted audio. */
 export function audioRecords(answer: unknown): JobRecord[] {
   const body = bodyOf(answer);
-  const item = Array.isArray(answer) ? (answer as unknown[])[0] : (body['fileId'] ?? body['id']);
-  const accepted = { jobs: [recordOf(item, 'audio', undefined)], unassigned: [] };
+  const accepted = { jobs: [recordOf(body['fileId'], 'audio', undefined)], unassigned: [] };
   return complete(accepted, routes.audio.path, answer);
 }
 
