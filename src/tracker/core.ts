@@ -377,12 +377,11 @@ export class Core implements Life {
       isKeptAlive,
       signal: controller.signal,
     });
-    batch.forEach((entry, index) => {
-      const answer = answerTo(index);
-      this.#requests.delete(entry.record.id);
-      this.#explain(answer.status);
-      this.queue.answered(entry, answer);
+    records.forEach(({ id }, index) => {
+      this.#requests.delete(id);
+      this.#explain(answerTo(index).status);
     });
+    this.queue.answered(batch, answerTo);
     // Also of a request that will never end.
     controller.abort();
     this.pump();

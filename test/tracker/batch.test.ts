@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTracker } from 'postreel/tracker';
 import { fakePage, taken } from '../support/tracker/page.js';
 
@@ -67,4 +67,37 @@ describe('a page that has a proxy', () => {
     await page.pass(0);
     expect(bodies).toMatchObject([{ event: 'a' }]);
   });
+  it.each([
+    ['refused with a 503', () => Promise.resolve(new Response('', { status: 503 }))],
+    ['refused, event by event', refuseEach],
+    ['lost', () => Promise.reject(new TypeError('lost'))],
+  ])('waits after a batch that was %s as after one event', async (_, fail) => {
+    const timesOf = async (count: number) => {
+      page.reply = fail;
+      page.sent.length = 0;
+      const times: number[] = [];
+      const tracker = page.start({ proxy: true, namespace: `${count}` });
+      const blocked = vi.fn();
+      tracker.on('blocked', blocked);
+      tracker.on('retry', ({ delayMs }) => times.push(delayMs));
+      Array.from({ length: count }, (_, n) => tracker.track('x', { n }));
+      await page.pass(600);
+      expect(blocked).not.toHaveBeenCalled();
+      page.reply = taken;
+      await page.pass(5000);
+      expect([tracker.pending, page.sent.length]).toEqual([0, 2]);
+      return new Set(times);
+    };
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    expect(await timesOf(20)).toEqual(await timesOf(1));
+    vi.restoreAllMocks();
+  });
 });
+
+/** What a proxy answers whose service is down. */
+function refuseEach(): Promise<Response> {
+  const { body } = page.sent.at(-1)!;
+  return Promise.resolve(
+    Response.json({ success: true, results: Array.isArray(body) ? body.map(() => 503) : [503] }),
+  );
+}
