@@ -406,7 +406,7 @@ export class Core implements Life {
     const tracked = this.#tracked.get(id);
     const detail = { id, event, email, data };
     this.#tracked.delete(id);
-    this.#requests.get(id)?.abort();
+    this.#abort(id);
     if (end === 'elsewhere') {
       tracked?.end({ status: 'queued' });
       return;
@@ -418,6 +418,15 @@ export class Core implements Life {
     } else {
       tracked?.end({ status: 'dropped', reason: end });
       this.notices.emit('dropped', { ...detail, reason: end });
+    }
+  }
+
+  /** Ends the request of an event, once all that it carries has ended. */
+  #abort(id: string): void {
+    const controller = this.#requests.get(id);
+    this.#requests.delete(id);
+    if (controller && ![...this.#requests.values()].includes(controller)) {
+      controller.abort();
     }
   }
 

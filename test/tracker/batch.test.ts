@@ -62,6 +62,35 @@ describe('a page that has a proxy', () => {
     await page.pass(0);
     expect(bodies.map((body) => (body as unknown[]).length)).toEqual([20, 5]);
   });
+  it('goes on with a request of which another tab has taken over one event', async () => {
+    const answers: ((response: Response) => void)[] = [];
+    page.reply = () => new Promise((resolve) => answers.push(resolve));
+    const tracker = page.start({ proxy: true });
+    const [lost, kept] = [tracker.track('a'), tracker.track('b')];
+    await page.pass(0);
+    page.storage[lost.id] = page.storage[lost.id]!.replace(/"owner":"[^"]*"/, '"owner":"?"');
+    leave();
+    await page.pass(1000);
+    expect(page.sent[0]?.init.signal?.aborted).toBe(false);
+    answers[0]?.(taken());
+    await page.pass(0);
+    expect(await kept.outcome).toEqual({ status: 'delivered' });
+    expect(tracker.stats()).toEqual({ taken: 2, delivered: 1 });
+  });
+  it.each(['reset', 'deny'])(
+    'aborts a request with %s(), which ends all that it carries',
+    (name) => {
+      page.reply = () => new Promise(() => undefined);
+      const tracker = page.start({ proxy: true });
+      tracker.track('a');
+      tracker.track('b');
+      tracker.resume();
+      const signal = page.sent[0]?.init.signal;
+      expect([page.sent.length, signal?.aborted]).toEqual([1, false]);
+      void (name === 'reset' ? tracker.reset() : tracker.consent.deny());
+      expect(signal?.aborted).toBe(true);
+    },
+  );
   it('sends one event as it is', async () => {
     startOnProxy(taken).track('a');
     await page.pass(0);
