@@ -490,7 +490,7 @@ const problemOf = (event: unknown, email: unknown, data: unknown): string | unde
   if (email && !emailOf(email)) {
     return `the contact of "${event}" must be an email address`;
   }
-  return data === undefined || (typeof data === 'object' && data !== null)
+  return data === undefined || (typeof data === 'object' && data !== null && !Array.isArray(data))
     ? undefined
     : `the data of "${event}" must be an object`;
 };
