@@ -43,7 +43,6 @@ export function createTrackerIn<Events extends EventMap<Events>>(
       core.track(event, data ?? undefined, (own as TrackOptions | undefined)?.email),
     flush: (own) => core.flush(own?.timeout ?? 5000),
     reset: () => {
-      queue.email = undefined;
       core.decide('erased');
       return Promise.resolve();
     },
