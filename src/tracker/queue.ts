@@ -616,7 +616,8 @@ export class Queue {
   #wait(entry: Entry, answer: Answer, wasOffline: boolean): void {
     const { status } = answer;
     const now = this.#ports.now();
-    const delayMs = (this.#delayMs ??= this.#delayAfter(answer, wasOffline));
+    const delayMs = this.#delayMs ?? this.#delayAfter(answer, wasOffline);
+    this.#delayMs = delayMs;
     if (status === 429) {
       this.pauseUntil(now + delayMs);
       this.#ports.tell(this.told);

@@ -87,7 +87,7 @@ type Caller = Promise<{ readonly name?: string | undefined; readonly isUnknown?:
 async function nameOf(request: Request, { callerOf }: TrackProxyOptions): Caller {
   try {
     // as: plain JavaScript may return anything, such as the number of a user
-    const name = (await callerOf?.(request)) as unknown;
+    const name = (await callerOf?.(request)) as string | number | null | undefined;
     return { name: name == null ? undefined : String(name) };
   } catch {
     return { isUnknown: true };

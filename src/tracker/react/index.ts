@@ -9,6 +9,7 @@ import {
   useEffect,
   useRef,
 } from 'react';
+import { absentTracker } from '../absent.js';
 import type { AnyEvents, EventArguments, EventMap, Tracker } from '../types.js';
 
 export type * from '../types.js';
@@ -74,20 +75,5 @@ export const createTrackerHooks = <Events extends EventMap<Events>>() => ({
   useTrackOnMount: useTrackOnMount<Events>,
 });
 
-const nothing = () => undefined;
-const done = () => Promise.resolve();
-
 /** Stands in for a tracker that was not provided. */
-const absent: Tracker = {
-  pending: 0,
-  consent: { grant: nothing, deny: done },
-  identify: nothing,
-  track: () => ({ id: '', outcome: Promise.resolve({ status: 'dropped' }) }),
-  flush: () => Promise.resolve(true),
-  reset: done,
-  stats: () => ({}),
-  pause: nothing,
-  resume: nothing,
-  on: () => nothing,
-  dispose: nothing,
-};
+const absent = absentTracker();
