@@ -626,7 +626,8 @@ export class Queue {
       // It may be this event alone that fails: then the others go first.
       entry.failures += wasOffline ? 0 : 1;
       if (entry.failures >= MAX_IN_FRONT) {
-        entry.until = now + delayOf('', entry.failures, now);
+        // Without jitter: what fails together is tried again together, in its order.
+        entry.until = now + Math.min(MAX_WAIT_MS, 2 ** entry.failures * 1000);
       }
     }
     const { id, event, email, data } = entry.record;

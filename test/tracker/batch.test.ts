@@ -62,6 +62,16 @@ describe('a page that has a proxy', () => {
     await page.pass(0);
     expect(bodies.map((body) => (body as unknown[]).length)).toEqual([20, 5]);
   });
+  it('stays one batch in its order, however often it fails', async () => {
+    page.reply = () => Promise.resolve(new Response('', { status: 503 }));
+    const tracker = page.start({ proxy: true });
+    const bodiesOf = () => page.sent.map(({ body }) => body as unknown as { event: string }[]);
+    Array.from({ length: 20 }, (_, n) => tracker.track(`${n}`));
+    await page.pass(60_000);
+    expect(page.sent.length).toBeGreaterThan(4);
+    const names = bodiesOf().map((batch) => batch.map(({ event }) => event).join());
+    expect(new Set(names)).toEqual(new Set([Array.from({ length: 20 }, (_, n) => n).join()]));
+  });
   it('goes on with a request of which another tab has taken over one event', async () => {
     const answers: ((response: Response) => void)[] = [];
     page.reply = () => new Promise((resolve) => answers.push(resolve));
