@@ -595,8 +595,10 @@ export class Queue {
     const wasOffline = !status && !this.#isHintWrong && !this.#ports.isOnline();
     const now = this.#ports.now();
     if (isFinal(status)) {
+      if (!this.isPaused) {
+        this.#ports.emit('paused', { status });
+      }
       this.isPaused = true;
-      this.#ports.emit('paused', { status });
     } else if (status > 0 || !wasExit) {
       // What fails because its page ends proves nothing about the service.
       this.#wait(entry, answer, wasOffline);

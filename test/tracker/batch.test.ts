@@ -72,6 +72,16 @@ describe('a page that has a proxy', () => {
     const names = bodiesOf().map((batch) => batch.map(({ event }) => event).join());
     expect(new Set(names)).toEqual(new Set([Array.from({ length: 20 }, (_, n) => n).join()]));
   });
+  it('tells once that it pauses, however many events were refused', async () => {
+    page.reply = () => Promise.resolve(new Response('', { status: 403 }));
+    const tracker = page.start({ proxy: true });
+    const paused = vi.fn();
+    tracker.on('paused', paused);
+    ['a', 'b', 'c'].forEach((name) => tracker.track(name));
+    await page.pass(1000);
+    expect(paused.mock.calls).toEqual([[{ status: 403 }]]);
+    expect(tracker.pending).toBe(3);
+  });
   it('goes on with a request of which another tab has taken over one event', async () => {
     const answers: ((response: Response) => void)[] = [];
     page.reply = () => new Promise((resolve) => answers.push(resolve));
