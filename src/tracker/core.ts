@@ -46,12 +46,12 @@ export class Core implements Life {
   readonly counts: TrackerStats = {};
   readonly queue: Queue;
   readonly #options: TrackerOptions;
-  readonly #place: Place | undefined;
+  readonly #place: Place;
   readonly #prefix: string;
   readonly #target: Target;
   readonly #store: Store;
   readonly #tabs: Tabs;
-  readonly #stop: (() => void) | undefined;
+  readonly #stop: () => void;
   /** The promises and the requests of events that have not ended. */
   readonly #tracked = new Map<string, Tracked>();
   readonly #requests = new Map<string, AbortController>();
@@ -62,7 +62,7 @@ export class Core implements Life {
   #isBegun = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(given: TrackerOptions, place: Place | undefined) {
+  constructor(given: TrackerOptions, place: Place) {
     const options = checkedOptions(given);
     const { proxy, publicKey, fetch, storage, limit } = options;
     this.#options = options;
@@ -75,12 +75,12 @@ export class Core implements Life {
     const owner = newId(this.#prefix);
     this.#store = createStore({
       prefix: this.#prefix,
-      open: () => (place ? place.openStore() : NO_STORE),
-      keepsEvents: storage !== 'memory' && !!place && !place.memoryReason,
+      open: place.openStore,
+      keepsEvents: storage !== 'memory' && !place.memoryReason,
       onFailure: () => this.notices.warn(STORE_FAILED),
     });
     this.queue = this.#queueOf(owner, limit);
-    this.#tabs = (place?.createTabs ?? noTabs)({
+    this.#tabs = place.createTabs({
       prefix: this.#prefix,
       queue: () => this.queue,
       onChange: () => this.pump(),
@@ -88,10 +88,10 @@ export class Core implements Life {
     if (options.email !== undefined && options.email !== '') {
       this.identify(options.email);
     }
-    if (place?.memoryReason) {
+    if (place.memoryReason) {
       this.notices.warnDeveloper(place.memoryReason);
     }
-    this.#stop = place?.live(this.#prefix, this);
+    this.#stop = place.live(this.#prefix, this);
     this.#tabs.open();
     this.#begin();
   }
@@ -126,19 +126,14 @@ export class Core implements Life {
     if (given && !email) {
       this.notices.warnDeveloper('identify() needs an email address: events wait for one.');
     }
-    if (this.#place) {
-      this.queue.identify(email);
-      this.#held = this.#held.map(({ asked, ...rest }) => {
-        return { ...rest, asked: { ...asked, email: asked.email ?? email } };
-      });
-      this.pump();
-    }
+    this.queue.identify(email);
+    this.#held = this.#held.map(({ asked, ...rest }) => {
+      return { ...rest, asked: { ...asked, email: asked.email ?? email } };
+    });
+    this.pump();
   }
 
   decide(decision: Decision): void {
-    if (!this.#place) {
-      return;
-    }
     this.queue.decide(decision);
     if (decision === 'granted') {
       this.#consent = decision;
@@ -169,9 +164,6 @@ export class Core implements Life {
   /** Sends what can be sent, and looks again when there is a cause. */
   pump(): void {
     clearTimeout(this.#timer);
-    if (!this.#place) {
-      return;
-    }
     const now = Date.now();
     const next = this.queue.pump();
     const { decisions } = this.queue;
@@ -188,7 +180,7 @@ export class Core implements Life {
 
   /** Ends this tracker as the end of its page would. */
   dispose(): void {
-    this.#stop?.();
+    this.#stop();
     this.leave();
   }
 
@@ -220,13 +212,12 @@ export class Core implements Life {
 
   #queueOf(owner: string, limit: TrackerOptions['limit']): Queue {
     const { delivery, retryAmbiguous, maxAge, proxy } = this.#options;
-    const place = this.#place;
     return new Queue(
       {
         store: this.#store,
         budget: budgetOfPage(),
         now: () => Date.now(),
-        isOnline: () => place?.isOnline() ?? true,
+        isOnline: this.#place.isOnline,
         bytesOf: (record) => bytesOf(this.#target, record),
         send: (batch, isKeptAlive) => void this.#send(batch, isKeptAlive),
         tell: (told) => this.#tabs.tell(told),
@@ -252,7 +243,7 @@ export class Core implements Life {
       this.#store.erase();
     } else if (this.#consent !== 'pending' && !this.#isBegun) {
       this.#isBegun = true;
-      this.#place?.whenShown(() => this.#start());
+      this.#place.whenShown(() => this.#start());
     }
   }
 
@@ -273,9 +264,6 @@ export class Core implements Life {
 
   /** Why nothing may be taken in at all. */
   #refusal(): DropReason | undefined {
-    if (!this.#place) {
-      return 'server';
-    }
     if (this.#options.honorGpc !== false && hasPrivacyControl()) {
       return 'gpc';
     }
@@ -377,12 +365,11 @@ export class Core implements Life {
       isKeptAlive,
       signal: controller.signal,
     });
-    batch.forEach((entry, index) => {
-      const answer = answerTo(index);
-      this.#requests.delete(entry.record.id);
-      this.#explain(answer.status);
-      this.queue.answered(entry, answer);
+    records.forEach(({ id }, index) => {
+      this.#requests.delete(id);
+      this.#explain(answerTo(index).status);
     });
+    this.queue.answered(batch, answerTo);
     // Also of a request that will never end.
     controller.abort();
     this.pump();
@@ -407,7 +394,7 @@ export class Core implements Life {
     const tracked = this.#tracked.get(id);
     const detail = { id, event, email, data };
     this.#tracked.delete(id);
-    this.#requests.get(id)?.abort();
+    this.#abort(id);
     if (end === 'elsewhere') {
       tracked?.end({ status: 'queued' });
       return;
@@ -419,6 +406,15 @@ export class Core implements Life {
     } else {
       tracked?.end({ status: 'dropped', reason: end });
       this.notices.emit('dropped', { ...detail, reason: end });
+    }
+  }
+
+  /** Ends the request of an event, once all that it carries has ended. */
+  #abort(id: string): void {
+    const controller = this.#requests.get(id);
+    this.#requests.delete(id);
+    if (controller && ![...this.#requests.values()].includes(controller)) {
+      controller.abort();
     }
   }
 
@@ -482,7 +478,7 @@ const problemOf = (event: unknown, email: unknown, data: unknown): string | unde
   if (email && !emailOf(email)) {
     return `the contact of "${event}" must be an email address`;
   }
-  return data === undefined || (typeof data === 'object' && data !== null)
+  return data === undefined || (typeof data === 'object' && data !== null && !Array.isArray(data))
     ? undefined
     : `the data of "${event}" must be an object`;
 };
@@ -497,11 +493,3 @@ const copyOf = <Data>(data: Data): Data => {
 };
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-const NO_STORE = { keys: () => [], get: () => null, set: () => undefined, remove: () => undefined };
-const noTabs = (): Tabs => ({
-  open: () => undefined,
-  close: () => undefined,
-  tell: () => undefined,
-  look: () => undefined,
-});

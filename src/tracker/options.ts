@@ -62,7 +62,7 @@ export const checkedOptions = (given: TrackerOptions): TrackerOptions => {
   if ((baseUrl as string | undefined) === undefined) {
     throw new TypeError('baseUrl is missing');
   }
-  if (!proxy && !publicKey?.startsWith('pk_')) {
+  if (publicKey ? !publicKey.startsWith('pk_') : !proxy) {
     throw new TypeError(
       publicKey ? 'publicKey must start with pk_' : 'publicKey is missing: is its variable set?',
     );
@@ -81,9 +81,9 @@ export const checkedOptions = (given: TrackerOptions): TrackerOptions => {
  * What the keys of one project begin with in the storage of the origin. The name is encoded, so that
  * no prefix begins with another one: the events of two projects never mix.
  */
-export const prefixOf = ({ namespace, publicKey, baseUrl }: TrackerOptions): string =>
-  // An empty name would put two projects into one queue.
-  `postreel:${encodeURIComponent(namespace || publicKey || baseUrl)}:`;
+export const prefixOf = ({ namespace, publicKey, proxy, baseUrl }: TrackerOptions): string =>
+  // An empty name would put two projects into one queue; no key leaves the page for a proxy.
+  `postreel:${encodeURIComponent(namespace || (!proxy && publicKey) || baseUrl)}:`;
 
 let count = 1e6;
 

@@ -99,7 +99,7 @@ export interface Ports {
   /** A hint: browsers say "offline" of some connections that work. */
   readonly isOnline: () => boolean;
   readonly bytesOf: (record: EventRecord) => number;
-  /** Makes one request; `answered` is called for each event. */
+  /** Makes one request; `answered` is called with what came back. */
   readonly send: (batch: readonly Entry[], isKeptAlive: boolean) => void;
   readonly tell: (told: Told) => void;
   readonly ended: (entry: Entry, end: End) => void;
@@ -164,6 +164,8 @@ export class Queue {
   /** Failures in a row, and those without any answer. */
   #failures = 0;
   #unanswered = 0;
+  /** What the request that is being answered makes the queue wait. */
+  #delayMs: number | undefined;
   /** Since when the browser says that it is offline; never again once an answer came all the same. */
   #offlineSince: number | undefined;
   #isHintWrong = false;
@@ -236,30 +238,10 @@ export class Queue {
     return Math.min(...waiting.map(({ until }) => Math.max(until, startsAt)));
   }
 
-  /** Ends an event or keeps it, by the answer to it. */
-  answered(entry: Entry, answer: Answer): void {
-    const { status } = answer;
-    this.#ports.budget.giveBack(entry.reserved);
-    entry.reserved = 0;
-    if (status > 0) {
-      this.#unanswered = 0;
-      this.#isHintWrong ||= !this.#ports.isOnline();
-    }
-    // Erased, or taken over by another tab.
-    if (!this.entries.includes(entry)) {
-      return;
-    }
-    const { isExit } = entry;
-    entry.isSent = false;
-    entry.isExit = false;
-    if (status === 200 || isRejection(status)) {
-      this.#failures = 0;
-      this.#end(entry, status === 200 ? 'delivered' : 'rejected');
-    } else if (this.#isGivenUp(entry.record, status, isExit)) {
-      this.#end(entry, 'unconfirmed');
-    } else if (this.#isOurs(entry, [this.owner, NOBODY])) {
-      this.#keep(entry, answer, isExit);
-    }
+  /** Ends events or keeps them, by the answers to one request: it fails once, however many it carried. */
+  answered(batch: readonly Entry[], answerTo: (index: number) => Answer): void {
+    this.#delayMs = undefined;
+    batch.forEach((entry, index) => this.#answered(entry, answerTo(index)));
   }
 
   /**
@@ -582,14 +564,41 @@ export class Queue {
     this.#change(entry, { owner, isHandedOver: true });
   }
 
+  #answered(entry: Entry, answer: Answer): void {
+    const { status } = answer;
+    this.#ports.budget.giveBack(entry.reserved);
+    entry.reserved = 0;
+    if (status > 0) {
+      this.#unanswered = 0;
+      this.#isHintWrong ||= !this.#ports.isOnline();
+    }
+    // Erased, or taken over by another tab.
+    if (!this.entries.includes(entry)) {
+      return;
+    }
+    const { isExit } = entry;
+    entry.isSent = false;
+    entry.isExit = false;
+    if (status === 200 || isRejection(status)) {
+      this.#failures = 0;
+      this.#end(entry, status === 200 ? 'delivered' : 'rejected');
+    } else if (this.#isGivenUp(entry.record, status, isExit)) {
+      this.#end(entry, 'unconfirmed');
+    } else if (this.#isOurs(entry, [this.owner, NOBODY])) {
+      this.#keep(entry, answer, isExit);
+    }
+  }
+
   /** Keeps an event that was not taken, for a later try. */
   #keep(entry: Entry, answer: Answer, wasExit: boolean): void {
     const { status } = answer;
     const wasOffline = !status && !this.#isHintWrong && !this.#ports.isOnline();
     const now = this.#ports.now();
     if (isFinal(status)) {
+      if (!this.isPaused) {
+        this.#ports.emit('paused', { status });
+      }
       this.isPaused = true;
-      this.#ports.emit('paused', { status });
     } else if (status > 0 || !wasExit) {
       // What fails because its page ends proves nothing about the service.
       this.#wait(entry, answer, wasOffline);
@@ -606,18 +615,11 @@ export class Queue {
     }
   }
 
-  #wait(entry: Entry, { status, retryAfter }: Answer, wasOffline: boolean): void {
+  #wait(entry: Entry, answer: Answer, wasOffline: boolean): void {
+    const { status } = answer;
     const now = this.#ports.now();
-    let delayMs = delayOf(`${retryAfter}`, this.#failures++, now);
-    if (wasOffline) {
-      delayMs = OFFLINE_TRY_MS;
-      this.#offlineSince = now;
-    } else if (status < 1 && ++this.#unanswered > 1) {
-      delayMs = MAX_WAIT_MS;
-      if (this.#unanswered === 2) {
-        this.#ports.emit('blocked', { delayMs });
-      }
-    }
+    const delayMs = this.#delayMs ?? this.#delayAfter(answer, wasOffline);
+    this.#delayMs = delayMs;
     if (status === 429) {
       this.pauseUntil(now + delayMs);
       this.#ports.tell(this.told);
@@ -626,11 +628,29 @@ export class Queue {
       // It may be this event alone that fails: then the others go first.
       entry.failures += wasOffline ? 0 : 1;
       if (entry.failures >= MAX_IN_FRONT) {
-        entry.until = now + delayOf('', entry.failures, now);
+        // Without jitter: what fails together is tried again together, in its order.
+        entry.until = now + Math.min(MAX_WAIT_MS, 2 ** entry.failures * 1000);
       }
     }
     const { id, event, email, data } = entry.record;
     this.#ports.emit('retry', { id, event, email, data, status, delayMs });
+  }
+
+  /** Counts a failure; returns the milliseconds until the next request. */
+  #delayAfter({ status, retryAfter }: Answer, wasOffline: boolean): number {
+    const now = this.#ports.now();
+    const delayMs = delayOf(`${retryAfter}`, this.#failures++, now);
+    if (wasOffline) {
+      this.#offlineSince = now;
+      return OFFLINE_TRY_MS;
+    }
+    if (status > 0 || ++this.#unanswered < 2) {
+      return delayMs;
+    }
+    if (this.#unanswered === 2) {
+      this.#ports.emit('blocked', { delayMs: MAX_WAIT_MS });
+    }
+    return MAX_WAIT_MS;
   }
 
   /** Where the service may have the event: is another try a repeat too many? */

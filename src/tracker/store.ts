@@ -1,13 +1,15 @@
 import { type Decisions, decisionsOf, UNDECIDED } from './consent.js';
 import type { EventRecord, Store } from './queue.js';
 
-/** A store of texts that answers at once: localStorage, MMKV, or memory that an app saves itself. */
+/** A store of texts that answers at once, as localStorage and MMKV do, or memory that an app saves itself. */
 export interface TextStore {
   /** The names of all that is stored, those of others included. */
   keys(): readonly string[];
   /** What is stored under a name; `null` or `undefined` where nothing is. */
   get(key: string): string | null | undefined;
+  /** May throw: from then on events are in memory alone. */
   set(key: string, value: string): void;
+  /** Forgets what is stored under a name. */
   remove(key: string): void;
 }
 
@@ -21,9 +23,6 @@ export interface StoreOptions {
   readonly keepsEvents: boolean;
   readonly onFailure: () => void;
 }
-
-/** What extras of earlier versions wrote outside of any prefix. */
-const OF_EXTRAS = /^postreel-(sample$|once-)/;
 
 /**
  * One key for each event, so that tabs cannot overwrite each other, and one for what the visitor decided.
@@ -80,7 +79,6 @@ export function createStore({ prefix, open, keepsEvents, onFailure }: StoreOptio
       keys()
         .filter((key) => key !== consentKey)
         .forEach(remove);
-      attempt((store) => store.keys().filter((key) => OF_EXTRAS.test(key)))?.forEach(remove);
     },
     decisions: () => {
       const text = attempt((store) => store.get(consentKey));

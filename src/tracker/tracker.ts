@@ -1,5 +1,7 @@
+import { absentTracker } from './absent.js';
 import { Core } from './core.js';
 import { snapshot } from './data.js';
+import { checkedOptions } from './options.js';
 import { pageOfBrowser, type Place } from './page.js';
 import type { AnyEvents, EventMap, Tracker, TrackerOptions, TrackOptions } from './types.js';
 
@@ -15,12 +17,17 @@ import type { AnyEvents, EventMap, Tracker, TrackerOptions, TrackOptions } from 
 export function createTracker<Events extends EventMap<Events> = AnyEvents>(
   options: TrackerOptions,
 ): Tracker<Events> {
-  return createTrackerIn(pageOfBrowser(), options);
+  const place = pageOfBrowser();
+  if (place) {
+    return createTrackerIn(place, options);
+  }
+  checkedOptions(options);
+  return absentTracker('server');
 }
 
 /** A tracker of any place: what users call. */
 export function createTrackerIn<Events extends EventMap<Events>>(
-  place: Place | undefined,
+  place: Place,
   options: TrackerOptions,
 ): Tracker<Events> {
   const core = new Core(options, place);
@@ -43,7 +50,6 @@ export function createTrackerIn<Events extends EventMap<Events>>(
       core.track(event, data ?? undefined, (own as TrackOptions | undefined)?.email),
     flush: (own) => core.flush(own?.timeout ?? 5000),
     reset: () => {
-      queue.email = undefined;
       core.decide('erased');
       return Promise.resolve();
     },

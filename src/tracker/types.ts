@@ -82,7 +82,7 @@ export type DropReason =
 /** The end of one event, as far as this page will know it. */
 export interface Outcome {
   readonly status: OutcomeStatus;
-  /** Set when `status` is `dropped`. */
+  /** Why it was `dropped`; absent where React has no `TrackerProvider`. */
   readonly reason?: DropReason | undefined;
 }
 

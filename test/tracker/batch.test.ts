@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTracker } from 'postreel/tracker';
 import { fakePage, taken } from '../support/tracker/page.js';
 
@@ -62,9 +62,91 @@ describe('a page that has a proxy', () => {
     await page.pass(0);
     expect(bodies.map((body) => (body as unknown[]).length)).toEqual([20, 5]);
   });
+  it('stays one batch in its order, however often it fails', async () => {
+    page.reply = () => Promise.resolve(new Response('', { status: 503 }));
+    const tracker = page.start({ proxy: true });
+    const bodiesOf = () => page.sent.map(({ body }) => body as unknown as { event: string }[]);
+    Array.from({ length: 20 }, (_, n) => tracker.track(`${n}`));
+    await page.pass(60_000);
+    expect(page.sent.length).toBeGreaterThan(4);
+    const names = bodiesOf().map((batch) => batch.map(({ event }) => event).join());
+    expect(new Set(names)).toEqual(new Set([Array.from({ length: 20 }, (_, n) => n).join()]));
+  });
+  it('tells once that it pauses, however many events were refused', async () => {
+    page.reply = () => Promise.resolve(new Response('', { status: 403 }));
+    const tracker = page.start({ proxy: true });
+    const paused = vi.fn();
+    tracker.on('paused', paused);
+    ['a', 'b', 'c'].forEach((name) => tracker.track(name));
+    await page.pass(1000);
+    expect(paused.mock.calls).toEqual([[{ status: 403 }]]);
+    expect(tracker.pending).toBe(3);
+  });
+  it('goes on with a request of which another tab has taken over one event', async () => {
+    const answers: ((response: Response) => void)[] = [];
+    page.reply = () => new Promise((resolve) => answers.push(resolve));
+    const tracker = page.start({ proxy: true });
+    const [lost, kept] = [tracker.track('a'), tracker.track('b')];
+    await page.pass(0);
+    page.storage[lost.id] = page.storage[lost.id]!.replace(/"owner":"[^"]*"/, '"owner":"?"');
+    leave();
+    await page.pass(1000);
+    expect(page.sent[0]?.init.signal?.aborted).toBe(false);
+    answers[0]?.(taken());
+    await page.pass(0);
+    expect(await kept.outcome).toEqual({ status: 'delivered' });
+    expect(tracker.stats()).toEqual({ taken: 2, delivered: 1 });
+  });
+  it.each(['reset', 'deny'])(
+    'aborts a request with %s(), which ends all that it carries',
+    (name) => {
+      page.reply = () => new Promise(() => undefined);
+      const tracker = page.start({ proxy: true });
+      tracker.track('a');
+      tracker.track('b');
+      tracker.resume();
+      const signal = page.sent[0]?.init.signal;
+      expect([page.sent.length, signal?.aborted]).toEqual([1, false]);
+      void (name === 'reset' ? tracker.reset() : tracker.consent.deny());
+      expect(signal?.aborted).toBe(true);
+    },
+  );
   it('sends one event as it is', async () => {
     startOnProxy(taken).track('a');
     await page.pass(0);
     expect(bodies).toMatchObject([{ event: 'a' }]);
   });
+  it.each([
+    ['refused with a 503', () => Promise.resolve(new Response('', { status: 503 }))],
+    ['refused, event by event', refuseEach],
+    ['lost', () => Promise.reject(new TypeError('lost'))],
+  ])('waits after a batch that was %s as after one event', async (_, fail) => {
+    const timesOf = async (count: number) => {
+      page.reply = fail;
+      page.sent.length = 0;
+      const times: number[] = [];
+      const tracker = page.start({ proxy: true, namespace: `${count}` });
+      const blocked = vi.fn();
+      tracker.on('blocked', blocked);
+      tracker.on('retry', ({ delayMs }) => times.push(delayMs));
+      Array.from({ length: count }, (_, n) => tracker.track('x', { n }));
+      await page.pass(600);
+      expect(blocked).not.toHaveBeenCalled();
+      page.reply = taken;
+      await page.pass(5000);
+      expect([tracker.pending, page.sent.length]).toEqual([0, 2]);
+      return new Set(times);
+    };
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    expect(await timesOf(20)).toEqual(await timesOf(1));
+    vi.restoreAllMocks();
+  });
 });
+
+/** What a proxy answers whose service is down. */
+function refuseEach(): Promise<Response> {
+  const { body } = page.sent.at(-1)!;
+  return Promise.resolve(
+    Response.json({ success: true, results: Array.isArray(body) ? body.map(() => 503) : [503] }),
+  );
+}

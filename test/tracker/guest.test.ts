@@ -25,6 +25,7 @@ describe('track() with what cannot be sent', () => {
     ['an invalid date', { at: new Date('never') }],
     ['a reserved name', { email: 'bob@example.com' }],
     ['a text', 'pro'],
+    ['a list', [{ plan: 'pro' }]],
     [
       'a getter that throws',
       {

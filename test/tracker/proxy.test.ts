@@ -491,6 +491,25 @@ describe('the share of a caller', () => {
     const proxy = proxyOf(undefined, { callerOf: () => Promise.reject(new Error('no session')) });
     expect([(await proxy(request(event('1')))).status, service.arrivals]).toEqual([503, []]);
   });
+  it.each([
+    ['a number', 7, 200],
+    ['something that has no text', Object.create(null), 503],
+  ])(
+    'takes %s for a name, or the caller for unknown, and leaves no timer',
+    async (_, name, status) => {
+      vi.useFakeTimers({ now: 0 });
+      // Plain JavaScript may return anything.
+      const proxy = proxyOf(take, { callerOf: () => name as string, perCaller: 1 });
+      expect((await proxy(request(event('1')))).status).toBe(status);
+      expect((await proxy(request(event('2')))).status).toBe(status === 200 ? 429 : status);
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
+  it('needs callerOf', () => {
+    expect(() => proxyOf(take, { perCaller: 30 })).toThrow(
+      new TypeError('perCaller needs callerOf, which names the caller of a request'),
+    );
+  });
   it('is all of perMinute without callerOf', async () => {
     vi.useFakeTimers({ now: 0 });
     const proxy = proxyOf(take, { perMinute: 30 });

@@ -142,10 +142,22 @@ describe('answers that are not the service’s', () => {
   });
   it('gives an event up after three tries without an answer', async () => {
     page.reply = () => Promise.reject(new TypeError('no CORS'));
-    const { outcome } = page.start().track('x');
+    const tracker = page.start();
+    const { outcome } = tracker.track('x');
     await page.pass(3_600_000);
     expect(page.sent).toHaveLength(3);
-    expect(await outcome).toEqual({ status: 'queued' });
+    expect([tracker.stats(), tracker.pending]).toEqual([{ taken: 1, unconfirmed: 1 }, 0]);
+    expect(await outcome).toEqual({ status: 'queued' }); // told after ten seconds
+  });
+  it('does not spend the last try on an outage of a few minutes', async () => {
+    page.reply = () => new Response('', { status: 500 });
+    const tracker = page.start();
+    tracker.track('x');
+    await page.pass(290_000);
+    expect(page.sent).toHaveLength(2);
+    page.reply = taken;
+    await page.pass(20_000);
+    expect(tracker.stats()).toEqual({ taken: 1, delivered: 1 });
   });
   it('never repeats what may have been taken with retryAmbiguous: false', async () => {
     page.reply = () => Promise.reject(new TypeError('no CORS'));
@@ -417,6 +429,16 @@ describe('a logout', () => {
     other.identify('bob@example.com');
     await page.pass(5000);
     expect(page.sent.map(({ body }) => body.email)).toEqual(['bob@example.com']);
+  });
+  it('drops what another tab still holds without consent', async () => {
+    const [waiting, other] = [page.start({ consent: 'pending' }), page.start()];
+    const { outcome } = waiting.track('x', {}, { email: 'ann@example.com' });
+    await page.pass(0);
+    await other.reset();
+    await page.pass(0);
+    waiting.consent.grant();
+    await page.pass(1000);
+    expect([await outcome, page.sent]).toEqual([{ status: 'dropped', reason: 'reset' }, []]);
   });
   it('is written back at the end of a page that has cleared its storage', async () => {
     const tracker = page.start();

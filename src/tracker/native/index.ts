@@ -1,23 +1,12 @@
 import { KINDS, readOptions } from '../options.js';
 import type { Life, Place } from '../page.js';
-import type { TextStore } from '../store.js';
+import type { TextStore as NativeStorage } from '../store.js';
 import type { Tabs } from '../tabs.js';
 import { createTrackerIn } from '../tracker.js';
 import type { AnyEvents, EventMap, Tracker, TrackerOptions } from '../types.js';
 
 export type * from '../types.js';
-
-/** A store of texts that answers at once, as MMKV does, or memory that you save yourself. */
-export interface NativeStorage {
-  /** The names of all that is stored, those of others included. */
-  keys(): readonly string[];
-  /** What is stored under a name; `null` or `undefined` where nothing is. */
-  get(key: string): string | null | undefined;
-  /** May throw: from then on events are in memory alone. */
-  set(key: string, value: string): void;
-  /** Forgets what is stored under a name. */
-  remove(key: string): void;
-}
+export type { NativeStorage };
 
 /**
  * Calls `leave` when the app goes to the background, and `comeBack` when it is shown again. Returns
@@ -101,7 +90,7 @@ function liveIn(onExit: OnExit | undefined, life: Life): () => void {
   return () => (typeof stop === 'function' ? stop() : undefined);
 }
 
-function memoryStore(): TextStore {
+function memoryStore(): NativeStorage {
   const texts = new Map<string, string>();
   return {
     keys: () => [...texts.keys()],

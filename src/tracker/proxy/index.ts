@@ -47,26 +47,28 @@ export function createTrackProxy(
       return respond({ status: refusal });
     }
     const deadline = createDeadline(options.timeout ?? 10_000);
-    // What is not read to its end was no request.
-    const read = await deadline.or(
-      504,
-      readEvents(request).catch(() => 400),
-    );
-    if (typeof read === 'number') {
+    try {
+      // What is not read to its end was no request.
+      const read = await deadline.or(
+        504,
+        readEvents(request).catch(() => 400),
+      );
+      if (typeof read === 'number') {
+        return respond({ status: read });
+      }
+      const caller = nameOf(request, options);
+      // One slow event does not hide what became of the others; those of one contact keep their order.
+      const inTurn = createTurns();
+      const answers = await Promise.all(
+        read.items.map((item) => {
+          const answer = inTurn(item?.event.email, () => answerTo(request, item, caller));
+          return deadline.or<Answer, Answer>({ status: 504 }, answer);
+        }),
+      );
+      return read.isList ? respondToList(answers) : respond(answers[0] ?? { status: 400 });
+    } finally {
       deadline.clear();
-      return respond({ status: read });
     }
-    const caller = nameOf(request, options);
-    // One slow event does not hide what became of the others; those of one contact keep their order.
-    const inTurn = createTurns();
-    const answers = await Promise.all(
-      read.items.map((item) => {
-        const answer = inTurn(item?.event.email, () => answerTo(request, item, caller));
-        return deadline.or<Answer, Answer>({ status: 504 }, answer);
-      }),
-    );
-    deadline.clear();
-    return read.isList ? respondToList(answers) : respond(answers[0] ?? { status: 400 });
   };
 }
 
@@ -84,7 +86,9 @@ type Caller = Promise<{ readonly name?: string | undefined; readonly isUnknown?:
 
 async function nameOf(request: Request, { callerOf }: TrackProxyOptions): Caller {
   try {
-    return { name: await callerOf?.(request) };
+    // as: plain JavaScript may return anything, such as the number of a user
+    const name = (await callerOf?.(request)) as string | number | null | undefined;
+    return { name: name == null ? undefined : String(name) };
   } catch {
     return { isUnknown: true };
   }

@@ -69,5 +69,8 @@ export function checkedOptions(given: TrackProxyOptions): TrackProxyOptions {
   if (options.origins && !Array.isArray(options.origins)) {
     throw new TypeError('origins must be a list');
   }
+  if (options.perCaller !== undefined && !options.callerOf) {
+    throw new TypeError('perCaller needs callerOf, which names the caller of a request');
+  }
   return options;
 }

@@ -9,6 +9,7 @@ import {
   useEffect,
   useRef,
 } from 'react';
+import { absentTracker } from '../absent.js';
 import type { AnyEvents, EventArguments, EventMap, Tracker } from '../types.js';
 
 export type * from '../types.js';
@@ -30,13 +31,16 @@ export const TrackerProvider = <Events extends EventMap<Events> = AnyEvents>({
   // The event map exists in types alone; `useTracker` asks for it again.
   createElement(Context.Provider, { value: tracker as unknown as Tracker }, children);
 
+let isErrorTold = false;
+
 /**
- * The tracker of the nearest provider. Without one it says so in the console and hands out a
+ * The tracker of the nearest provider. Without one it says so once in the console and hands out a
  * tracker that drops every event: what only counts must not take the app down.
  */
 export const useTracker = <Events extends EventMap<Events> = AnyEvents>(): Tracker<Events> => {
   const tracker = useContext(Context);
-  if (!tracker) {
+  if (!tracker && !isErrorTold) {
+    isErrorTold = true;
     console.error('useTracker() needs a TrackerProvider above it.');
   }
   // The provider was given a tracker of this map.
@@ -71,20 +75,5 @@ export const createTrackerHooks = <Events extends EventMap<Events>>() => ({
   useTrackOnMount: useTrackOnMount<Events>,
 });
 
-const nothing = () => undefined;
-const done = () => Promise.resolve();
-
 /** Stands in for a tracker that was not provided. */
-const absent: Tracker = {
-  pending: 0,
-  consent: { grant: nothing, deny: done },
-  identify: nothing,
-  track: () => ({ id: '', outcome: Promise.resolve({ status: 'dropped', reason: 'filtered' }) }),
-  flush: () => Promise.resolve(true),
-  reset: done,
-  stats: () => ({}),
-  pause: nothing,
-  resume: nothing,
-  on: () => nothing,
-  dispose: nothing,
-};
+const absent = absentTracker();

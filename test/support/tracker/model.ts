@@ -601,13 +601,14 @@ class World {
     if (tab.isGone || tab.queue.isLeft) {
       return; // nobody hears it
     }
-    for (const entry of entries) {
-      const status = statusOf(entry);
+    const statuses = entries.map(statusOf);
+    for (const [index, entry] of entries.entries()) {
+      const status = statuses[index]!;
       const truth = this.#truths.get(entry.record.id)!;
       // No answer, and one that leaves it open: three tries.
       truth.mayRepeat ||= status < 1 || status === 408 || status === 500;
-      tab.queue.answered(entry, { status });
     }
+    tab.queue.answered(entries, (index) => ({ status: statuses[index]! }));
     this.pump(tab);
   }
 

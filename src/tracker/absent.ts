@@ -1,0 +1,23 @@
+import { newId } from './options.js';
+import type { DropReason, Tracker } from './types.js';
+
+/** A tracker that drops every event and does nothing else, where there is none: on a server, for one. */
+export const absentTracker = (reason?: DropReason): Tracker => ({
+  pending: 0,
+  consent: { grant: nothing, deny: done },
+  identify: nothing,
+  track: () => ({
+    id: newId('postreel:'),
+    outcome: Promise.resolve({ status: 'dropped', reason }),
+  }),
+  flush: () => Promise.resolve(true),
+  reset: done,
+  stats: () => ({}),
+  pause: nothing,
+  resume: nothing,
+  on: () => nothing,
+  dispose: nothing,
+});
+
+const nothing = () => undefined;
+const done = () => Promise.resolve();

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fakePage, taken } from '../support/tracker/page.js';
+
+let page: ReturnType<typeof fakePage>;
+let locks: ReturnType<typeof fakeLocks>;
+beforeEach(() => {
+  locks = fakeLocks();
+  page = fakePage({ navigator: { onLine: true, locks } });
+});
+afterEach(() => page.close());
+
+/** Web Locks that give a lock to one tab at a time, and to none that is asked `ifAvailable` meanwhile. */
+function fakeLocks() {
+  const held = new Set<string>();
+  return {
+    held,
+    request: async (name: string, _: object, work: (lock: object | null) => Promise<void>) => {
+      if (held.has(name)) {
+        return work(null);
+      }
+      held.add(name);
+      await work({ name });
+      held.delete(name);
+    },
+  };
+}
+
+/** Leaves an event of another tab in the store; a tab without a name has let go of it. */
+function plant(event: string, owner: string): string {
+  const id = `postreel:test:0${event}`;
+  const record = { id, at: Date.now(), owner, event, email: 'ann@example.com' };
+  page.storage[id] = JSON.stringify(record);
+  return id;
+}
+const ownerOf = (id: string) => (JSON.parse(page.storage[id] ?? '{}') as { owner?: string }).owner;
+const events = () => page.sent.map(({ body }) => body.event);
+const leave = () => page.events.dispatchEvent(new Event('pagehide'));
+const comeBack = () =>
+  page.events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+
+describe('a tab that takes over', () => {
+  it('waits for 100 ms, in which another tab may have written its name', async () => {
+    const [mine, theirs] = [plant('mine', ''), plant('theirs', '')];
+    page.start();
+    await page.pass(50);
+    expect([events(), ownerOf(mine), ownerOf(theirs)]).toEqual([
+      [],
+      expect.stringMatching(/./),
+      expect.stringMatching(/./),
+    ]);
+    plant('theirs', 'another tab');
+    await page.pass(2000);
+    expect([events(), ownerOf(theirs)]).toEqual([['mine'], 'another tab']);
+  });
+  it('touches nothing while another one holds the lock, and looks again after a second', async () => {
+    const id = plant('x', '');
+    locks.held.add('postreel:test:take-over');
+    page.start();
+    await page.pass(900);
+    expect([events(), ownerOf(id)]).toEqual([[], '']);
+    locks.held.clear();
+    await page.pass(300);
+    expect(events()).toEqual(['x']);
+  });
+  it('takes from tabs that are silent for three seconds, and not from those that answer', async () => {
+    const living = page.start();
+    living.pause();
+    const { id } = living.track('of the living');
+    const owner = ownerOf(id);
+    plant('of the silent', 'gone');
+    page.start();
+    await page.pass(2900);
+    expect(events()).toEqual([]);
+    await page.pass(10_000);
+    expect([events(), ownerOf(id)]).toEqual([['of the silent'], owner]);
+  });
+  it('lets go again when its page ends before it was certain: the next one need not wait', async () => {
+    plant('x', '');
+    page.start();
+    await page.pass(50);
+    leave();
+    locks.held.clear(); // the browser does so
+    page.start();
+    await page.pass(500);
+    expect(events()).toEqual(['x']);
+  });
+  it('leaves what it has sent itself to the answer, when its page comes back', async () => {
+    let answer: (response: Response) => void = () => undefined;
+    page.reply = () =>
+      new Promise((resolve) => {
+        answer = resolve;
+      });
+    const { outcome } = page.start().track('x');
+    await page.pass(0);
+    leave();
+    comeBack();
+    await page.pass(1000);
+    answer(taken());
+    await page.pass(0);
+    expect(await outcome).toEqual({ status: 'delivered' });
+    expect(events()).toEqual(['x']);
+  });
+});
