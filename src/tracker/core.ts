@@ -105,16 +105,16 @@ export class Core implements Life {
     // as: plain JavaScript may pass anything; it is checked before anything is sent
     const asked = { id: tracked.id, event, email, data } as PendingEvent;
     const reason = this.#refusal();
-    if (!reason) {
-      // Another tab may have undone a denial since this page was loaded.
-      this.#begin();
-    }
     if (reason) {
       this.#drop(tracked, asked, reason);
-    } else if (!this.queue.isStarted) {
-      this.#hold(tracked, asked);
     } else {
-      this.#admit({ tracked, asked, at: Date.now() });
+      // Another tab may have undone a denial since this page was loaded.
+      this.#begin();
+      if (this.queue.isStarted) {
+        this.#admit({ tracked, asked, at: Date.now() });
+      } else {
+        this.#hold(tracked, asked);
+      }
     }
     // What one task tracks goes in one batch.
     queueMicrotask(() => this.pump());

@@ -24,6 +24,9 @@ export interface StoreOptions {
   readonly onFailure: () => void;
 }
 
+/** What extras of earlier versions wrote outside of any prefix. */
+const OF_EXTRAS = /^postreel-(sample$|once-)/;
+
 /**
  * One key for each event, so that tabs cannot overwrite each other, and one for what the visitor decided.
  * From the first failure on events are in memory alone; removing is still tried, and so are decisions.
@@ -79,6 +82,7 @@ export function createStore({ prefix, open, keepsEvents, onFailure }: StoreOptio
       keys()
         .filter((key) => key !== consentKey)
         .forEach(remove);
+      attempt((store) => store.keys().filter((key) => OF_EXTRAS.test(key)))?.forEach(remove);
     },
     decisions: () => {
       const text = attempt((store) => store.get(consentKey));

@@ -112,10 +112,12 @@ export const CONSENT: readonly Case[] = [
     },
   },
   {
-    name: 'leaves no key of ours behind after reset() and deny()',
+    name: 'leaves no key of ours behind after reset() and deny(), those of extras included',
     run: async (world) => {
       const page = await world.open(UNSENT);
       await page.evaluate(() => {
+        localStorage['postreel-sample'] = '0.5';
+        localStorage['postreel-once-welcome'] = '1';
         localStorage['host'] = 'stays';
         trackMany(0, 10);
         void tracker.reset();
