@@ -399,6 +399,22 @@ describe('sendEach()', () => {
     expect(mailed()).toEqual([...people].sort());
   });
 
+  it('mails an address once, with a name beside it or without', async () => {
+    const journal = memoryJournal();
+    const forms = [
+      'Ann <ann@example.com>',
+      'ann@example.com',
+      '"Ann Lee" <Ann@example.com>',
+      { email: '<ann@example.com>' },
+      { email: 'ann@example.com', name: 'Ann' },
+    ];
+    for (const recipients of [forms, [...forms].reverse()]) {
+      const { done, failed } = await clientOf({ journal }).sendEach(recipients, message, { once });
+      expect({ done, failed }).toEqual({ done: 5, failed: [] });
+    }
+    expect(mailed()).toEqual(['ann@example.com']);
+  });
+
   it('mails an address once in whatever spelling, and keeps none in the journal', async () => {
     const journal = memoryJournal();
     const spellings = [

@@ -7,12 +7,14 @@ import {
   UnexpectedResponseError,
   type PostreelError,
 } from '../../core/errors.js';
-import type {
-  ContentSend,
-  NamedAddress,
-  TemplateSend,
-  SendRequest,
-  SendResult,
+import {
+  documented,
+  emailIn,
+  type ContentSend,
+  type NamedAddress,
+  type TemplateSend,
+  type SendRequest,
+  type SendResult,
 } from '../emails.js';
 import { callSafely } from '../../core/async.js';
 import { fingerprint, isRecord } from '../../core/values.js';
@@ -318,7 +320,7 @@ async function* rowsOf<Fields extends object>(
 
 /** The name of a recipient: the same address is mailed once, in whatever spelling. */
 function addressOf(row: unknown): string | undefined {
-  const email = shownAddress(row).trim().normalize('NFC').toLowerCase();
+  const email = emailIn(documented(givenAddress(row))).trim().normalize('NFC').toLowerCase();
   return email === '' ? undefined : withAsciiDomain(email);
 }
 
