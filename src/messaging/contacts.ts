@@ -16,7 +16,6 @@ import {
   plainObject,
   readOptions,
   wholeNumber,
-  readCallOptions,
   requestOptions,
 } from '../core/options.js';
 import { waitForJob, type JobWaitOptions, type JobWatch, recordWaitOptions } from '../core/wait.js';
@@ -49,7 +48,7 @@ import type {
 } from './contacts.types.js';
 import { checkRows, lengthOf, type RowSource } from './shared/row-source.js';
 import { isServiceRecord, withEmptyDeleted, toRequestBody } from './shared/request-body.js';
-import { changeMany, idBatches, lookupAll } from './bulk.js';
+import { asBulk, changeMany, idBatches, lookupAll } from './bulk.js';
 import type { ImportRules, ImportSource } from './contacts/import.js';
 import { columnsOption } from './contacts/import-columns.js';
 
@@ -215,15 +214,18 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   /**
    * Looks up any number of emails, 500 per call, and yields the answers in order. A source that throws loses
    * nothing: what it gave before that is looked up first.
-   * @throws a `PartialError` at the end, naming the rows that are no email addresses
+   * @throws a `PartialError` when it ends early, with the place to go on from, and at the end where rows are
+   *   no email addresses
    */
   async *lookupAll(
     emails: RowSource<string>,
-    options?: RequestOptions,
+    options?: Omit<BulkAllOptions, 'wait' | 'onProgress'>,
   ): AsyncIterableIterator<ContactLookupResult> {
-    checkRows(emails, 'contacts.lookupAll()');
-    const own = readCallOptions(options);
-    yield* lookupAll(emails, (body) => this.lookup(body, own), own.signal);
+    const call = 'contacts.lookupAll()';
+    checkRows(emails, call);
+    const { from, ...rest } = readOptions(options, lookupOptions, { name: `\`${call}\`` });
+    const { signal } = rest;
+    yield* lookupAll(emails, (body) => this.lookup(body, asBulk(rest)), { from, signal });
   }
 
   /**
@@ -448,10 +450,11 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
   }
 }
 
+const lookupOptions = { ...requestOptions, from: wholeNumber(0) };
+
 const manyOptions = {
-  ...requestOptions,
+  ...lookupOptions,
   wait: group(recordWaitOptions),
-  from: wholeNumber(0),
   onProgress: callback<(progress: unknown) => void>(),
 };
 
@@ -463,11 +466,6 @@ const importOptions = {
 
 type BulkRoute =
   typeof routes.bulkSubscribe | typeof routes.bulkUnsubscribe | typeof routes.bulkDelete;
-
-// Bulk calls go after interactive ones.
-function asBulk(options: RequestOptions): RequestOptions {
-  return { ...options, priority: options.priority ?? 'bulk' };
-}
 
 /** Compares the custom fields that a program expects with those that the project has. */
 function checkFields(expected: FieldTypes, inventory: readonly ContactField[]): FieldDrift {

@@ -21,6 +21,7 @@ import { fingerprint, isRecord } from '../../core/values.js';
 import { wireValue } from '../../core/body.js';
 import { kindOf } from '../../core/request.js';
 import { type OnceKey, journalMissing, keyIn } from '../../core/once.js';
+import { asBulk } from '../bulk.js';
 import { fieldsOf } from '../shared/request-body.js';
 import { checkRows, iterable, untilAborted, type RowSource } from '../shared/row-source.js';
 import {
@@ -214,7 +215,7 @@ class EachRun<Fields extends object> {
     this.report = { done: 0, sent: 0, earlier: 0, failed: [], unknown: [] };
     this.#message = message;
     this.#host = host;
-    this.#rest = { ...rest, priority: rest.priority ?? 'bulk' };
+    this.#rest = asBulk(rest);
     this.#maxAtOnce = concurrency;
     this.#onResult = onResult;
   }
