@@ -162,7 +162,7 @@ export class MessagingClient<
       report: (update) => events.emit('job:update', update),
     };
     const warn = (message: string) => events.emit('warning', { method: '', path: '', message });
-    this.contacts = new Contacts<Fields>(transport, { watch, rules, warn });
+    this.contacts = new Contacts<Fields>(transport, { watch, rules, warn, clock });
     const checkTexts = createTextCheck(warn);
     this.templates = new Templates(transport, { warn, checkTexts });
     const { checks } = watch;

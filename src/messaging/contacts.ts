@@ -6,6 +6,7 @@ import {
   type NamesOf,
   type MethodsFor,
 } from '../core/route.js';
+import type { Clock } from '../core/async.js';
 import type { Acknowledgement, FileInput } from '../core/values.js';
 import { multipartBody } from '../core/upload.js';
 import type { Call, ListOptions, RequestOptions, Paginated, DataOptions } from '../core/types.js';
@@ -113,6 +114,7 @@ interface ContactsParts {
   readonly watch: JobWatch;
   readonly rules: DataOptions;
   readonly warn: (message: string) => void;
+  readonly clock: Clock;
 }
 
 /**
@@ -130,12 +132,14 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   readonly #watch: JobWatch;
   readonly #rules: DataOptions;
   readonly #warn: (message: string) => void;
+  readonly #clock: Clock;
 
-  constructor(transport: Transport, { watch, rules, warn }: ContactsParts) {
+  constructor(transport: Transport, { watch, rules, warn, clock }: ContactsParts) {
     this.#transport = transport;
     this.#watch = watch;
     this.#rules = rules;
     this.#warn = warn;
+    this.#clock = clock;
     this.fields = new ContactFields(transport);
   }
 
@@ -171,7 +175,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
    * Subscribes a contact by id or email. Never creates a contact: rejects with a `NotFoundError` if no
    * contact has the email.
    */
-  subscribe(idOrEmail: string, options?: RequestOptions): Promise<Contact<Fields>> {
+  subscribe(idOrEmail: string, options?: Omit<RequestOptions, 'once'>): Promise<Contact<Fields>> {
     return this.#setSubscribed(idOrEmail, true, options);
   }
 
@@ -179,7 +183,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
    * Unsubscribes a contact by id or email. Never creates a contact: rejects with a `NotFoundError` if
    * no contact has the email.
    */
-  unsubscribe(idOrEmail: string, options?: RequestOptions): Promise<Contact<Fields>> {
+  unsubscribe(idOrEmail: string, options?: Omit<RequestOptions, 'once'>): Promise<Contact<Fields>> {
     return this.#setSubscribed(idOrEmail, false, options);
   }
 
@@ -269,11 +273,10 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   ): Promise<JobReport<object, ImportJob>> {
     const call = 'contacts.importAll()';
     checkRows(rows, call);
-    const name = `\`${call}\``;
     const { wait, onProgress, from, columns, subscribed, ...rest } = readOptions<ImportAllOptions>(
       options,
       importOptions,
-      { name },
+      { name: `\`${call}\``, isStrict: true },
     );
     const { signal } = rest;
     const rules = this.#importRules(columns, subscribed);
@@ -362,10 +365,16 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   async #setSubscribed(
     idOrEmail: string,
     subscribed: boolean,
-    options?: RequestOptions,
+    given?: RequestOptions,
   ): Promise<Contact<Fields>> {
+    const name = `\`contacts.${subscribed ? 'subscribe' : 'unsubscribe'}()\``;
+    const options = readOptions(given, requestOptions, { name });
+    const startedAt = this.#clock.now();
     const id = await idOf((query, more) => this.list(query, more), idOrEmail, options);
-    return this.update(id, { subscribed }, options);
+    const { deadline = Number.POSITIVE_INFINITY } = options;
+    // Of the time for both calls this one has the rest; with none left it is not sent.
+    const leftMs = Math.max(Number.MIN_VALUE, deadline - (this.#clock.now() - startedAt));
+    return this.update(id, { subscribed }, { ...options, deadline: leftMs });
   }
 
   async #inBulk(
@@ -377,6 +386,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     checkRows(ids, call);
     const { wait, onProgress, from, ...rest } = readOptions<BulkAllOptions>(options, manyOptions, {
       name: `\`${call}\``,
+      isStrict: true,
     });
     const { signal } = rest;
     return changeMany({
@@ -452,9 +462,12 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
 
 const lookupOptions = { ...requestOptions, from: wholeNumber(0) };
 
+// A call of many jobs has one `signal` for all of them.
+const { timeout, interval, onUpdate, isDone } = recordWaitOptions;
+
 const manyOptions = {
   ...lookupOptions,
-  wait: group(recordWaitOptions),
+  wait: group({ timeout, interval, onUpdate, isDone }),
   onProgress: callback<(progress: unknown) => void>(),
 };
 
