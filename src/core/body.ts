@@ -1,5 +1,5 @@
 import { invalidRequest } from './errors.js';
-import { isBytes, isDate, isIdName, notAnId } from './values.js';
+import { isBytes, isDate, isIdName, notAnId, tagOf } from './values.js';
 
 /** A body of JSON values as text. */
 export function jsonText(value: unknown, maxBytes?: number): string {
@@ -90,7 +90,7 @@ function copyOfList(list: readonly unknown[], path: string, above: Above): unkno
 function copyOfFields(value: object, path: string, above: Above): unknown {
   const entries = Object.entries(value);
   const prototype: unknown = Object.getPrototypeOf(value);
-  const tag = Object.prototype.toString.call(value).slice(8, -1);
+  const tag = tagOf(value);
   // Of another realm too: only plain objects may be empty, others keep their contents elsewhere.
   const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
   if (typeof (value as { then?: unknown }).then === 'function') {

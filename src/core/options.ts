@@ -10,6 +10,7 @@ import type {
   RateLimitOptions,
   RequestOptions,
 } from './types.js';
+import { tagOf } from './values.js';
 
 /** What an option may be. */
 export interface OptionKind<T = unknown> {
@@ -252,8 +253,7 @@ function isAllowed(kind: OptionKind, value: unknown): boolean {
 // Not a list, a date, a promise or a signal: none of these has options.
 function isOptionsObject(value: unknown): boolean {
   try {
-    const tag = Object.prototype.toString.call(value);
-    return tag === '[object Object]' || tag === '[object Module]';
+    return ['Object', 'Module'].includes(tagOf(value));
   } catch {
     return false;
   }

@@ -13,7 +13,7 @@ import type { Effect } from './outcome.js';
 import { of, route, type Method, type MultipartBody, type Route } from './route.js';
 import type { FreeInput, HeadersInput, ListOptions, RequestOptions } from './types.js';
 import { formBody, isForm } from './upload.js';
-import { isDate, isIdNumber, isRecord, notAnId, type FileInput } from './values.js';
+import { isDate, isIdNumber, isRecord, notAnId, tagOf, type FileInput } from './values.js';
 import type { OnceKey } from './once.js';
 import type { Settings } from './settings.js';
 import type { Session } from './session.js';
@@ -463,8 +463,7 @@ function pairsOf(input: object): unknown[] {
   if (Symbol.iterator in input) {
     return [...(input as Iterable<unknown>)]; // by its `Symbol.iterator`
   }
-  const tag = Object.prototype.toString.call(input);
-  return tag === '[object Object]' ? Object.entries(input) : [input];
+  return tagOf(input) === 'Object' ? Object.entries(input) : [input];
 }
 
 function sendable(name: string, value: unknown): string {

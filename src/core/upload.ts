@@ -1,7 +1,7 @@
 import { invalidRequest } from './errors.js';
 import { megabytes } from './body.js';
 import type { MultipartBody, UploadFacts } from './route.js';
-import { isBytes, type FileInput, type NamedFile } from './values.js';
+import { isBytes, tagOf, type FileInput, type NamedFile } from './values.js';
 
 /**
  * A multipart body with one file in it, written here and not left to a `FormData`: that of Node means
@@ -26,8 +26,7 @@ export function multipartBody(file: FileInput, facts: UploadFacts): MultipartBod
 
 /** Is this a `FormData`, of this runtime, of another realm or of a package? */
 export function isForm(value: unknown): value is Iterable<[string, unknown]> {
-  const isOne = Object.prototype.toString.call(value) === '[object FormData]';
-  return isOne && Symbol.iterator in (value as object); // its tag says so
+  return tagOf(value) === 'FormData' && Symbol.iterator in (value as object); // its tag says so
 }
 
 /** A whole form, written here for the same reason: the class of one realm means nothing to another's `fetch`. */

@@ -53,9 +53,14 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** What a value is, by its mark, e.g. `Date`: in test runners and frames the classes are others. */
+export function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
+}
+
 /** Is this a `Date`, also one of another realm, such as a test's or a frame's? */
 export function isDate(value: unknown): value is Date {
-  return Object.prototype.toString.call(value) === '[object Date]';
+  return tagOf(value) === 'Date';
 }
 
 /** `Uint8Array<ArrayBuffer>`, in words that TypeScript before 5.7 reads too: there it is no generic. */
@@ -63,8 +68,7 @@ export type Bytes = ReturnType<Uint8ArrayConstructor['of']>;
 
 /** Is this an `ArrayBuffer` or a view of one, also of another realm? */
 export function isBytes(value: unknown): value is ArrayBuffer | ArrayBufferView {
-  const tag = Object.prototype.toString.call(value);
-  return ArrayBuffer.isView(value) || tag === '[object ArrayBuffer]';
+  return ArrayBuffer.isView(value) || tagOf(value) === 'ArrayBuffer';
 }
 
 /** Does a field of this name hold an id, or ids? */

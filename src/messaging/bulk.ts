@@ -7,12 +7,14 @@ import {
   PartialError,
   PostreelError,
   UnexpectedResponseError,
+  type Report,
   type ReportedRow,
 } from '../core/errors.js';
-import type { Call } from '../core/types.js';
+import type { Call, RequestOptions } from '../core/types.js';
 import { isRecord, type OpenRecord } from '../core/values.js';
 import { endsOf, type RowKeys } from './contacts/job-ends.js';
 import type {
+  BulkAllOptions,
   BulkProgress,
   ContactLookup,
   ContactLookupResult,
@@ -22,7 +24,7 @@ import type {
 } from './contacts.types.js';
 import type { AddressVerification, VerifiedAddress, VerifyRequest } from './emails.js';
 import { limits } from './limits.js';
-import { isSynchronous, iterable, untilAborted, type RowSource } from './shared/row-source.js';
+import { isSynchronous, iterable, lengthOf, untilAborted, type RowSource } from './shared/row-source.js';
 import { emailProblem, isId } from './shared/values.js';
 
 /**
@@ -91,13 +93,28 @@ export async function changeMany<Row, Body, Job extends OpenRecord>(
       }
     }
   } catch (cause) {
-    if (reached === from && cause instanceof InvalidRequestError) {
-      throw cause;
-    }
-    const notReached = plan.length === undefined ? undefined : Math.max(0, plan.length - reached);
-    throw new PartialError<Row>(plan.call, { ...report, notReached, resumeFrom: reached }, cause);
+    throw endedEarly(plan.call, report, { from, reached, length: plan.length }, cause);
   }
   return report;
+}
+
+/** Gives way to the other calls of the program, where nothing else is said. */
+export function asBulk(options: RequestOptions): RequestOptions {
+  return { priority: 'bulk', ...options };
+}
+
+/** The error of a call that ended before its last row. */
+function endedEarly<Row>(
+  call: string,
+  report: Report<Row>,
+  { from, reached, length }: { from: number; reached: number; length: number | undefined },
+  cause: unknown,
+): Error {
+  if (reached === from && cause instanceof InvalidRequestError) {
+    return cause;
+  }
+  const notReached = length === undefined ? undefined : Math.max(0, length - reached);
+  return new PartialError(call, { ...report, notReached, resumeFrom: reached }, cause);
 }
 
 /** What became of the rows of one batch. */
@@ -230,26 +247,30 @@ function idText(id: unknown): string {
 export async function* lookupAll(
   emails: RowSource<string>,
   lookup: (body: ContactLookup) => Promise<ContactLookupResult>,
-  signal: AbortSignal | undefined,
+  { from = 0, signal }: Pick<BulkAllOptions, 'from' | 'signal'>,
 ): AsyncGenerator<ContactLookupResult, void, undefined> {
-  const failed: ReportedRow<string>[] = [];
-  let done = 0;
-  let next = 0;
+  const call = 'contacts.lookupAll()';
+  const report: Report<string> = { done: 0, failed: [], unknown: [] };
+  let reached = from;
   const problem = (email: unknown) =>
     emailProblem(typeof email === 'string' ? email.trim() : email);
-  const blocks = checkedBlocks(emails, limits.lookupEmails, problem);
-  for await (const block of untilAborted(blocks, signal)) {
-    block.refused.forEach((row) => failed.push(row));
-    if (block.rows.length > 0) {
-      yield await lookup({ emails: block.rows.map(({ row }) => row) });
+  const blocks = checkedBlocks(emails, limits.lookupEmails, problem, from);
+  try {
+    for await (const block of untilAborted(blocks, signal)) {
+      if (block.rows.length > 0) {
+        yield await lookup({ emails: block.rows.map(({ row }) => row) });
+      }
+      block.refused.forEach((row) => report.failed.push(row));
+      report.done += block.rows.length;
+      reached = block.next;
     }
-    done += block.rows.length;
-    ({ next } = block);
+  } catch (cause) {
+    throw endedEarly(call, report, { from, reached, length: lengthOf(emails) }, cause);
   }
-  const [first] = failed;
+  const [first] = report.failed;
   if (first) {
-    const result = { done, failed, unknown: [], notReached: 0, resumeFrom: next };
-    throw new PartialError('contacts.lookupAll()', result, first.error);
+    const result = { ...report, notReached: 0, resumeFrom: reached };
+    throw new PartialError(call, result, first.error, { goOn: 'The others were looked up.' });
   }
 }
 

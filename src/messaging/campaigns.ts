@@ -1,4 +1,10 @@
-import type { Acknowledgement, OpenRecord, Timestamp } from '../core/values.js';
+import {
+  isDate,
+  tagOf,
+  type Acknowledgement,
+  type OpenRecord,
+  type Timestamp,
+} from '../core/values.js';
 import { anyList, of, route, type NamesOf } from '../core/route.js';
 import type { Call, ListOptions, RequestOptions, Paginated } from '../core/types.js';
 import {
@@ -251,7 +257,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
     if (isFields(input.body)) {
       return this.#transport.send(routes.send, input, options);
     }
-    const before = { run: () => Promise.reject(notFields(kindOf(body))) };
+    const before = { run: () => Promise.reject(notFields(tagOf(body))) };
     return this.#transport.send(routes.send, { ...input, before }, options);
   }
 
@@ -321,17 +327,12 @@ const noFields = /^(Array|BigInt|Boolean|Date|Function|Map|Number|Promise|RegExp
 
 /** Is this an object of fields? A date has none: its body would send the campaign to everybody now. */
 function isFields(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !noFields.test(kindOf(value));
+  return typeof value === 'object' && value !== null && !noFields.test(tagOf(value));
 }
 
 /** Is this a time to schedule for? Nothing at all would send to everybody now. */
 function isTime(value: unknown): boolean {
-  return (typeof value === 'string' && value !== '') || kindOf(value) === 'Date';
-}
-
-/** What a value is, by its mark: in test runners and frames the classes are others. */
-function kindOf(value: unknown): string {
-  return Object.prototype.toString.call(value).slice(8, -1);
+  return (typeof value === 'string' && value !== '') || isDate(value);
 }
 
 /** The error for the body of a send that is no object of fields. */

@@ -22,7 +22,7 @@ import type { ServiceFacts } from '../core/settings.js';
 import { Activity } from './activity.js';
 import { Analytics } from './analytics.js';
 import { Auth } from './auth.js';
-import { verifyAll } from './bulk.js';
+import { asBulk, verifyAll } from './bulk.js';
 import { Campaigns } from './campaigns.js';
 import { Config } from './config.js';
 import { Contacts } from './contacts.js';
@@ -162,7 +162,7 @@ export class MessagingClient<
       report: (update) => events.emit('job:update', update),
     };
     const warn = (message: string) => events.emit('warning', { method: '', path: '', message });
-    this.contacts = new Contacts<Fields>(transport, { watch, rules, warn });
+    this.contacts = new Contacts<Fields>(transport, { watch, rules, warn, clock });
     const checkTexts = createTextCheck(warn);
     this.templates = new Templates(transport, { warn, checkTexts });
     const { checks } = watch;
@@ -245,8 +245,7 @@ export class MessagingClient<
   ): AsyncIterableIterator<VerifiedAddress> {
     checkRows(emails, 'verifyAll()');
     const own = readOptions(options, requestOptions, { name: '`verifyAll()`' });
-    const bulk: RequestOptions = { priority: 'bulk', ...own };
-    yield* verifyAll(emails, (body) => this.verify(body, bulk), bulk.signal);
+    yield* verifyAll(emails, (body) => this.verify(body, asBulk(own)), own.signal);
   }
 
   /** Creates a client with other options that shares this one's events, session and rate budget. */

@@ -6,6 +6,7 @@ import {
   type NamesOf,
   type MethodsFor,
 } from '../core/route.js';
+import type { Clock } from '../core/async.js';
 import type { Acknowledgement, FileInput } from '../core/values.js';
 import { multipartBody } from '../core/upload.js';
 import type { Call, ListOptions, RequestOptions, Paginated, DataOptions } from '../core/types.js';
@@ -16,7 +17,6 @@ import {
   plainObject,
   readOptions,
   wholeNumber,
-  readCallOptions,
   requestOptions,
 } from '../core/options.js';
 import { waitForJob, type JobWaitOptions, type JobWatch, recordWaitOptions } from '../core/wait.js';
@@ -49,7 +49,7 @@ import type {
 } from './contacts.types.js';
 import { checkRows, lengthOf, type RowSource } from './shared/row-source.js';
 import { isServiceRecord, withEmptyDeleted, toRequestBody } from './shared/request-body.js';
-import { changeMany, idBatches, lookupAll } from './bulk.js';
+import { asBulk, changeMany, idBatches, lookupAll } from './bulk.js';
 import type { ImportRules, ImportSource } from './contacts/import.js';
 import { columnsOption } from './contacts/import-columns.js';
 
@@ -114,6 +114,7 @@ interface ContactsParts {
   readonly watch: JobWatch;
   readonly rules: DataOptions;
   readonly warn: (message: string) => void;
+  readonly clock: Clock;
 }
 
 /**
@@ -131,12 +132,14 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   readonly #watch: JobWatch;
   readonly #rules: DataOptions;
   readonly #warn: (message: string) => void;
+  readonly #clock: Clock;
 
-  constructor(transport: Transport, { watch, rules, warn }: ContactsParts) {
+  constructor(transport: Transport, { watch, rules, warn, clock }: ContactsParts) {
     this.#transport = transport;
     this.#watch = watch;
     this.#rules = rules;
     this.#warn = warn;
+    this.#clock = clock;
     this.fields = new ContactFields(transport);
   }
 
@@ -172,7 +175,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
    * Subscribes a contact by id or email. Never creates a contact: rejects with a `NotFoundError` if no
    * contact has the email.
    */
-  subscribe(idOrEmail: string, options?: RequestOptions): Promise<Contact<Fields>> {
+  subscribe(idOrEmail: string, options?: Omit<RequestOptions, 'once'>): Promise<Contact<Fields>> {
     return this.#setSubscribed(idOrEmail, true, options);
   }
 
@@ -180,7 +183,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
    * Unsubscribes a contact by id or email. Never creates a contact: rejects with a `NotFoundError` if
    * no contact has the email.
    */
-  unsubscribe(idOrEmail: string, options?: RequestOptions): Promise<Contact<Fields>> {
+  unsubscribe(idOrEmail: string, options?: Omit<RequestOptions, 'once'>): Promise<Contact<Fields>> {
     return this.#setSubscribed(idOrEmail, false, options);
   }
 
@@ -215,15 +218,18 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   /**
    * Looks up any number of emails, 500 per call, and yields the answers in order. A source that throws loses
    * nothing: what it gave before that is looked up first.
-   * @throws a `PartialError` at the end, naming the rows that are no email addresses
+   * @throws a `PartialError` when it ends early, with the place to go on from, and at the end where rows are
+   *   no email addresses
    */
   async *lookupAll(
     emails: RowSource<string>,
-    options?: RequestOptions,
+    options?: Omit<BulkAllOptions, 'wait' | 'onProgress'>,
   ): AsyncIterableIterator<ContactLookupResult> {
-    checkRows(emails, 'contacts.lookupAll()');
-    const own = readCallOptions(options);
-    yield* lookupAll(emails, (body) => this.lookup(body, own), own.signal);
+    const call = 'contacts.lookupAll()';
+    checkRows(emails, call);
+    const { from, ...rest } = readOptions(options, lookupOptions, { name: `\`${call}\`` });
+    const { signal } = rest;
+    yield* lookupAll(emails, (body) => this.lookup(body, asBulk(rest)), { from, signal });
   }
 
   /**
@@ -267,11 +273,10 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   ): Promise<JobReport<object, ImportJob>> {
     const call = 'contacts.importAll()';
     checkRows(rows, call);
-    const name = `\`${call}\``;
     const { wait, onProgress, from, columns, subscribed, ...rest } = readOptions<ImportAllOptions>(
       options,
       importOptions,
-      { name },
+      { name: `\`${call}\``, isStrict: true },
     );
     const { signal } = rest;
     const rules = this.#importRules(columns, subscribed);
@@ -360,10 +365,16 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   async #setSubscribed(
     idOrEmail: string,
     subscribed: boolean,
-    options?: RequestOptions,
+    given?: RequestOptions,
   ): Promise<Contact<Fields>> {
+    const name = `\`contacts.${subscribed ? 'subscribe' : 'unsubscribe'}()\``;
+    const options = readOptions(given, requestOptions, { name });
+    const startedAt = this.#clock.now();
     const id = await idOf((query, more) => this.list(query, more), idOrEmail, options);
-    return this.update(id, { subscribed }, options);
+    const { deadline = Number.POSITIVE_INFINITY } = options;
+    // Of the time for both calls this one has the rest; with none left it is not sent.
+    const leftMs = Math.max(Number.MIN_VALUE, deadline - (this.#clock.now() - startedAt));
+    return this.update(id, { subscribed }, { ...options, deadline: leftMs });
   }
 
   async #inBulk(
@@ -375,6 +386,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     checkRows(ids, call);
     const { wait, onProgress, from, ...rest } = readOptions<BulkAllOptions>(options, manyOptions, {
       name: `\`${call}\``,
+      isStrict: true,
     });
     const { signal } = rest;
     return changeMany({
@@ -448,10 +460,14 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
   }
 }
 
+const lookupOptions = { ...requestOptions, from: wholeNumber(0) };
+
+// A call of many jobs has one `signal` for all of them.
+const { timeout, interval, onUpdate, isDone } = recordWaitOptions;
+
 const manyOptions = {
-  ...requestOptions,
-  wait: group(recordWaitOptions),
-  from: wholeNumber(0),
+  ...lookupOptions,
+  wait: group({ timeout, interval, onUpdate, isDone }),
   onProgress: callback<(progress: unknown) => void>(),
 };
 
@@ -463,11 +479,6 @@ const importOptions = {
 
 type BulkRoute =
   typeof routes.bulkSubscribe | typeof routes.bulkUnsubscribe | typeof routes.bulkDelete;
-
-// Bulk calls go after interactive ones.
-function asBulk(options: RequestOptions): RequestOptions {
-  return { ...options, priority: options.priority ?? 'bulk' };
-}
 
 /** Compares the custom fields that a program expects with those that the project has. */
 function checkFields(expected: FieldTypes, inventory: readonly ContactField[]): FieldDrift {

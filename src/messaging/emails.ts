@@ -238,7 +238,8 @@ function withAddresses<Body>(body: Body): Body {
 // "Ann Lee" <ann@example.com>
 const named = /^\s*(?:"((?:[^"\\]|\\.)*)"|([^<>"]*?))\s*<\s*([^<>\s]+)\s*>\s*$/;
 
-function documented(value: unknown): unknown {
+/** An address in the form of the document: "Ann <ann@example.com>" has a name and an email. */
+export function documented(value: unknown): unknown {
   if (typeof value === 'string') {
     const [whole, quoted, plain = '', email] = named.exec(value) ?? [];
     const name = quoted?.replace(/\\(.)/g, '$1') ?? plain;
@@ -275,7 +276,8 @@ export function repeated(to: unknown): readonly number[] {
   });
 }
 
-function emailIn(value: unknown): string {
+/** The email alone of an address in the form of the document; empty where there is none. */
+export function emailIn(value: unknown): string {
   const email = isRecord(value) ? value['email'] : value;
   return typeof email === 'string' ? email : '';
 }

@@ -181,7 +181,10 @@ describe('lookupAll and verifyAll', () => {
         lookups.push(answer);
       }
     };
-    await expect(looking()).rejects.toThrow('The source broke.');
+    await expect(looking()).rejects.toMatchObject({
+      cause: { message: 'The source broke.' },
+      result: { done: 700, resumeFrom: 700, notReached: undefined },
+    });
     expect(lookups).toHaveLength(2);
     let verified = 0;
     const verifying = async () => {
@@ -191,6 +194,39 @@ describe('lookupAll and verifyAll', () => {
     };
     await expect(verifying()).rejects.toThrow('The source broke.');
     expect(verified).toBe(30);
+  });
+
+  it('lookupAll says where it ended, and goes on from there', async () => {
+    const fake = createFakeMessaging();
+    const { contacts } = new MessagingClient({ ...fake.options, retries: 0 });
+    const emails = Array.from({ length: 1200 }, (_, at) => (at === 3 ? '' : `p${at}@b.c`));
+    const found: unknown[] = [];
+    const run = async (from?: number) => {
+      for await (const { notFound } of contacts.lookupAll(emails, { from })) {
+        found.push(...(notFound as unknown[]));
+        fake.fail('POST /contacts/lookup', { status: 500 });
+      }
+    };
+    const result = { done: 499, failed: [{ index: 3 }], resumeFrom: 500, notReached: 700 };
+    await expect(run()).rejects.toMatchObject({ cause: { status: 500 }, result });
+    await expect(run(500)).rejects.toMatchObject({ result: { resumeFrom: 1000, notReached: 200 } });
+    await run(1000);
+    expect(found).toEqual(emails.filter((email) => email !== ''));
+  });
+
+  it('lookupAll goes behind other calls', async () => {
+    const fake = createFakeMessaging();
+    const messaging = new MessagingClient({
+      ...fake.options,
+      rateLimit: { limit: 1, windowMs: 60_000 },
+    });
+    await messaging.contacts.list();
+    const later: PromiseLike<unknown>[] = [];
+    messaging.once('throttled', () => later.push(messaging.templates.list().then()));
+    await messaging.contacts.lookupAll(['ann@example.com']).next();
+    await Promise.all(later);
+    const paths = fake.requests.map(({ path }) => path);
+    expect(paths).toEqual(['/contacts', '/templates', '/contacts/lookup']);
   });
 
   it.each(['an abort', 'a refused key'])(

@@ -239,6 +239,37 @@ describe('contacts by email', () => {
     });
     expect((await messaging.contacts.list()).total).toBe(1);
   });
+
+  it('finds and changes a contact within one `deadline`', async () => {
+    const { fake, messaging } = scene();
+    await messaging.contacts.create({ email: 'ann@example.com' });
+    fake.fail('GET /contacts', { slow: 700 });
+    fake.fail('PATCH /contacts/{id}', { slow: 700 });
+    await expect(
+      messaging.contacts.unsubscribe('ann@example.com', { deadline: 1000 }),
+    ).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('takes no `once`: both calls do no harm twice', async () => {
+    const { fake, messaging } = scene();
+    const options: object = { once: 'ann-1' };
+    const refusal = { name: 'InvalidRequestError', fieldErrors: [{ field: 'once' }] };
+    await expect(messaging.contacts.subscribe('con_1', options)).rejects.toMatchObject(refusal);
+    await expect(messaging.contacts.subscribe('con_1', options)).rejects.toThrow(
+      'is no option of `contacts.subscribe()`',
+    );
+    expect(fake.requests).toEqual([]);
+  });
+});
+
+describe('the waits of many jobs', () => {
+  it.each([
+    ['importAll', (wait: object) => scene().messaging.contacts.importAll([], { wait })],
+    ['deleteAll', (wait: object) => scene().messaging.contacts.deleteAll([], { wait })],
+  ])('have no `signal` of their own in %s()', async (name, call) => {
+    const run = call({ signal: new AbortController().signal });
+    await expect(run).rejects.toThrow(`\`wait.signal\` is not an option of \`contacts.${name}()\``);
+  });
 });
 
 describe('verifyAll', () => {

@@ -159,6 +159,15 @@ describe('a file as people export it', () => {
     );
   });
 
+  it('has its address and its consent, whatever the case of the names in `columns`', async () => {
+    const { fake, messaging } = scene();
+    const columns = { Mail: 'Email', Newsletter: ' SUBSCRIBED ' };
+    await messaging.contacts.importAll(['Mail,Newsletter\nann@example.com,no\n'], { columns });
+    expect([...fake.project.contacts.values()]).toMatchObject([
+      { email: 'ann@example.com', subscribed: false, data: {} },
+    ]);
+  });
+
   it('that is no CSV at all is refused in a sentence, and not with its content', async () => {
     const { messaging } = scene();
     const message = await messaging.contacts

@@ -213,7 +213,7 @@ describe('sendEach()', () => {
 
   it('stops when it is aborted, with what was done and where to go on', async () => {
     const abort = new AbortController();
-    const run = clientOf().sendEach(people, message, {
+    const run = clientOf().sendEach(new Set(people), message, {
       signal: abort.signal,
       concurrency: 5,
       onResult: () => abort.abort(new Error('enough')),
@@ -235,13 +235,9 @@ describe('sendEach()', () => {
     expect(fake.requests).toHaveLength(0);
   });
 
-  it.each([
-    ['key', { key: 'news-1' }, 'it is `once` now'],
-    ['journal', { journal: memoryJournal() }, 'give it to the client'],
-  ])('refuses `%s`, which it had before, and says what to use', async (_, options, advice) => {
-    const run = clientOf({ journal: memoryJournal() }).sendEach(people, message, options as object);
-    await expect(run).rejects.toMatchObject({ name: 'ConfigurationError' });
-    await expect(run).rejects.toThrow(advice);
+  it('refuses an option that it does not have', async () => {
+    const run = clientOf().sendEach(people, message, { journal: memoryJournal() } as object);
+    await expect(run).rejects.toThrow('`journal` is not an option of `sendEach()`. Leave it out');
     expect(fake.requests).toHaveLength(0);
   });
 
@@ -397,6 +393,22 @@ describe('sendEach()', () => {
     const second = await clientOf({ journal }).sendEach(people, message, { once });
     expect(second.done).toBe(25);
     expect(mailed()).toEqual([...people].sort());
+  });
+
+  it('mails an address once, with a name beside it or without', async () => {
+    const journal = memoryJournal();
+    const forms = [
+      'Ann <ann@example.com>',
+      'ann@example.com',
+      '"Ann Lee" <Ann@example.com>',
+      { email: '<ann@example.com>' },
+      { email: 'ann@example.com', name: 'Ann' },
+    ];
+    for (const recipients of [forms, [...forms].reverse()]) {
+      const { done, failed } = await clientOf({ journal }).sendEach(recipients, message, { once });
+      expect({ done, failed }).toEqual({ done: 5, failed: [] });
+    }
+    expect(mailed()).toEqual(['ann@example.com']);
   });
 
   it('mails an address once in whatever spelling, and keeps none in the journal', async () => {

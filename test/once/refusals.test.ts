@@ -50,7 +50,7 @@ describe('`once` where it could not keep its promise', () => {
     ['`client.request()`', () => messaging.request('POST', '/v1/send', { body: mail }, { once })],
     ['importAll()', () => messaging.contacts.importAll([], { once } as object)],
     ['deleteAll()', () => messaging.contacts.deleteAll(['con_1'], { once } as object)],
-    ['lookupAll()', () => iterated(messaging.contacts.lookupAll(['a@b.c'], { once }))],
+    ['lookupAll()', () => iterated(messaging.contacts.lookupAll(['a@b.c'], { once } as object))],
     ['verifyAll()', () => iterated(messaging.verifyAll(['a@b.c'], { once } as object))],
     [
       'a call for several jobs',

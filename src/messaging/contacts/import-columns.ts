@@ -23,7 +23,7 @@ export function columnsOption(given: Readonly<Record<string, string | null>> = {
   const named = new Map<string, string | null>();
   for (const [column, field] of Object.entries(given) as [string, unknown][]) {
     const key = keyOf(column);
-    const target = typeof field === 'string' ? field.trim() : field;
+    const target = typeof field === 'string' ? fieldOf(field.trim()) : field;
     if (target !== null && (typeof target !== 'string' || target === '')) {
       throw refusal(
         `\`columns\` must give "${column}" the name of a field, or \`null\` to drop it`,
@@ -80,11 +80,13 @@ function keyOf(name: string): string {
 }
 
 function targetOf(name: string, { named }: ColumnRules): string | null {
+  const target = named.get(keyOf(name));
+  return target === undefined ? fieldOf(name) : target;
+}
+
+/** A name as a field: the two of every contact are meant in capitals, too. */
+function fieldOf(name: string): string {
   const key = keyOf(name);
-  const target = named.get(key);
-  if (target !== undefined) {
-    return target;
-  }
   return key === 'email' || key === 'subscribed' ? key : name;
 }
 

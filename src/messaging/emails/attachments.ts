@@ -1,4 +1,5 @@
 import { wireValue } from '../../core/body.js';
+import { isBytes, tagOf } from '../../core/values.js';
 import type { SendRequest } from '../emails.js';
 
 /** Does this email have attachments that must be encoded before it is sent? */
@@ -107,15 +108,11 @@ type Binary = Blob | ArrayBuffer | ArrayBufferView;
 
 // By their marks: in test runners and frames the classes are others.
 function isBinary(value: unknown): value is Binary {
-  return ArrayBuffer.isView(value) || /^(Blob|File|ArrayBuffer)$/.test(kindOf(value));
+  return isBytes(value) || ['Blob', 'File'].includes(tagOf(value));
 }
 
 function isNamed(value: unknown): value is File {
-  return kindOf(value) === 'File';
-}
-
-function kindOf(value: unknown): string {
-  return Object.prototype.toString.call(value).slice(8, -1);
+  return tagOf(value) === 'File';
 }
 
 function base64Of(value: Binary | BufferInJson | string): string | Promise<string> {

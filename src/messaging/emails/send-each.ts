@@ -7,24 +7,32 @@ import {
   UnexpectedResponseError,
   type PostreelError,
 } from '../../core/errors.js';
-import type {
-  ContentSend,
-  NamedAddress,
-  TemplateSend,
-  SendRequest,
-  SendResult,
+import {
+  documented,
+  emailIn,
+  type ContentSend,
+  type NamedAddress,
+  type TemplateSend,
+  type SendRequest,
+  type SendResult,
 } from '../emails.js';
 import { callSafely } from '../../core/async.js';
 import { fingerprint, isRecord } from '../../core/values.js';
 import { wireValue } from '../../core/body.js';
 import { kindOf } from '../../core/request.js';
 import { type OnceKey, journalMissing, keyIn } from '../../core/once.js';
+import { asBulk } from '../bulk.js';
 import { fieldsOf } from '../shared/request-body.js';
-import { checkRows, iterable, untilAborted, type RowSource } from '../shared/row-source.js';
+import {
+  checkRows,
+  iterable,
+  lengthOf,
+  untilAborted,
+  type RowSource,
+} from '../shared/row-source.js';
 import {
   anything,
   callback,
-  invalidOption,
   oneOf,
   readOptions,
   requestOptions,
@@ -124,7 +132,7 @@ export async function sendEach<Fields extends object>(
 ): Promise<SendEachReport<EachRecipient<Fields>>> {
   checkRows(recipients, 'sendEach()');
   const run = new EachRun(message, options, host);
-  const total = Array.isArray(recipients) ? recipients.length : undefined;
+  const total = lengthOf(recipients);
   try {
     for await (const row of untilAborted(rowsOf(recipients, run.from), options.signal)) {
       await run.begin(row);
@@ -144,8 +152,7 @@ export function readEachOptions(
   given: SendEachOptions | undefined,
   hasJournal: boolean,
 ): SendEachOptions {
-  refuseGone(given);
-  const options = readOptions(given, kinds, { name: '`sendEach()`' });
+  const options = readOptions(given, kinds, { name: '`sendEach()`', isStrict: true });
   if (!given || !('once' in given)) {
     return options;
   }
@@ -164,19 +171,6 @@ const kinds: OptionKinds<SendEachOptions> = {
   from: wholeNumber(0),
   onResult: callback(),
 };
-
-const gone: Readonly<Record<string, string>> = {
-  key: 'it is `once` now',
-  journal: 'give it to the client, `new MessagingClient({ journal })`, and name the mailing `once`',
-};
-
-// Left out in silence, a mailing that went on after a crash would begin anew.
-function refuseGone(given: unknown): void {
-  const name = Object.keys(gone).find((one) => isRecord(given) && given[one] !== undefined);
-  if (name !== undefined) {
-    throw invalidOption(`\`${name}\` is no option of \`sendEach()\`: ${gone[name]}`);
-  }
-}
 
 type Recipient<Fields extends object> = Exclude<EachRecipient<Fields>, string>;
 
@@ -212,7 +206,7 @@ class EachRun<Fields extends object> {
     this.report = { done: 0, sent: 0, earlier: 0, failed: [], unknown: [] };
     this.#message = message;
     this.#host = host;
-    this.#rest = { ...rest, priority: rest.priority ?? 'bulk' };
+    this.#rest = asBulk(rest);
     this.#maxAtOnce = concurrency;
     this.#onResult = onResult;
   }
@@ -318,7 +312,10 @@ async function* rowsOf<Fields extends object>(
 
 /** The name of a recipient: the same address is mailed once, in whatever spelling. */
 function addressOf(row: unknown): string | undefined {
-  const email = shownAddress(row).trim().normalize('NFC').toLowerCase();
+  const email = emailIn(documented(givenAddress(row)))
+    .trim()
+    .normalize('NFC')
+    .toLowerCase();
   return email === '' ? undefined : withAsciiDomain(email);
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { DataOptions } from '../../core/types.js';
 import type { Notice } from '../../core/route.js';
 import { isRecord } from '../../core/values.js';
-import { isReserved, reservedKeys, type ContactData } from './data.js';
+import { isReserved, isTransient, reservedKeys, type ContactData } from './data.js';
 
 /** One field of `data` that will have no effect, and which rule decides what happens then. */
 interface Idle {
@@ -52,8 +52,4 @@ function idleOf(data: object, rules: DataOptions): readonly Idle[] {
     const message = 'is an empty string, which the service ignores; use null to delete the field';
     return [{ field, message, mode: rules.emptyString ?? 'warn' }];
   });
-}
-
-function isTransient(value: unknown): boolean {
-  return isRecord(value) && value['persistent'] === false && 'value' in value;
 }

@@ -1,4 +1,4 @@
-import type { FieldObject } from '../../core/values.js';
+import { isRecord, type FieldObject } from '../../core/values.js';
 
 /** The keys that the service silently drops from `data` (Custom fields, rule 5). */
 export type ReservedKey =
@@ -100,6 +100,11 @@ type Read<Value> = Value extends Date ? string : Value;
 /** Marks a value as used for this email or event only: the contact does not keep it. */
 export function transient<const Value extends DataValue>(value: Value): Transient<Value> {
   return { value, persistent: false };
+}
+
+/** Is this the form of a transient value? */
+export function isTransient(value: unknown): boolean {
+  return isRecord(value) && value['persistent'] === false && 'value' in value;
 }
 
 /** Deletes a custom field: `data: { nickname: clear() }`. The service reads `null` this way. */

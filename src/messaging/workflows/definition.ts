@@ -1,7 +1,7 @@
 import { type FieldError, invalidRequest } from '../../core/errors.js';
 import { isRecord, type OpenInput } from '../../core/values.js';
-import { isReserved, reservedKeys, type ContactData } from '../shared/data.js';
-import type { Filter } from '../shared/filters.js';
+import { isReserved, isTransient, reservedKeys, type PersistentData } from '../shared/data.js';
+import { filterProblem, type Filter } from '../shared/filters.js';
 import type { StepConfig, StepType, TransitionBranch } from '../workflows.js';
 
 /** A length of time. */
@@ -70,7 +70,7 @@ export interface WebhookStep<Key extends string = string> extends StepBase {
 /** Writes custom fields of the contact. */
 export interface UpdateContactStep<Key extends string = string> extends StepBase {
   readonly type: 'UPDATE_CONTACT';
-  readonly data: ContactData;
+  readonly data: PersistentData;
   readonly next: Key;
 }
 
@@ -324,11 +324,7 @@ function contentProblems(path: string, step: StepDefinition): FieldError[] {
         ...(step.timeout === undefined ? [] : spanProblems(`${path}.timeout`, step.timeout)),
       ];
     case 'CONDITION':
-      return when(
-        !isRecord(step.if),
-        `${path}.if`,
-        "must be a filter, such as `where('data.plan').equals('pro')`",
-      );
+      return conditionProblems(`${path}.if`, step.if);
     case 'WEBHOOK': {
       const isAddress = /^https?:\/\/./.test(step.url);
       return when(!isAddress, `${path}.url`, 'must be an absolute http or https address');
@@ -350,16 +346,34 @@ function spanProblems(path: string, span: unknown): FieldError[] {
   ];
 }
 
+function conditionProblems(field: string, condition: unknown): FieldError[] {
+  const message = isRecord(condition)
+    ? filterProblem(condition, 'where all go one way, leave the step out')
+    : "must be a filter, such as `where('data.plan').equals('pro')`";
+  return message === undefined ? [] : [{ field, message }];
+}
+
 function dataProblems(path: string, data: unknown): FieldError[] {
   if (!isRecord(data)) {
     return [{ field: path, message: 'must be an object of custom fields' }];
   }
-  return Object.keys(data)
-    .filter(isReserved)
-    .map((key) => ({
-      field: `${path}.${key}`,
-      message: `is reserved, and the service would drop it: ${reservedKeys[key]}`,
-    }));
+  return Object.entries(data).flatMap(([key, value]) => {
+    const message = valueProblem(key, value);
+    return message === undefined ? [] : [{ field: `${path}.${key}`, message }];
+  });
+}
+
+/** Why a custom field would not be written. */
+function valueProblem(key: string, value: unknown): string | undefined {
+  if (isReserved(key)) {
+    return `is reserved, and the service would drop it: ${reservedKeys[key]}`;
+  }
+  if (isTransient(value)) {
+    return 'is `transient()`, and the service would not store it';
+  }
+  return value === ''
+    ? 'is an empty string, which the service ignores; use null to delete the field'
+    : undefined;
 }
 
 // By its name a step is found again in the service.

@@ -1,4 +1,11 @@
-import { defineWorkflow, InvalidRequestError, toMermaid, type StepDefinition } from 'postreel';
+import {
+  defineWorkflow,
+  InvalidRequestError,
+  toMermaid,
+  transient,
+  where,
+  type StepDefinition,
+} from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { onboarding } from '../../support/messaging/onboarding.js';
 
@@ -18,6 +25,7 @@ const problemsOf = (run: () => unknown) => {
 };
 
 const end = { type: 'EXIT' } as const;
+const isPro = where('data.plan').equals('pro');
 const email = (next: string) => ({ type: 'SEND_EMAIL', template: 'tpl_1', next }) as const;
 const delay = (next: string, amount = 1) =>
   ({ type: 'DELAY', amount, unit: 'days', next }) as const;
@@ -29,7 +37,7 @@ describe('defineWorkflow()', () => {
   });
 
   it('takes a loop with a pause and a way out', () => {
-    const again = { type: 'CONDITION', if: {}, yes: 'end', no: 'wait' } as const;
+    const again = { type: 'CONDITION', if: isPro, yes: 'end', no: 'wait' } as const;
     expect(
       problemsOf(() => define({ a: email('wait'), wait: delay('again'), again, end })),
     ).toEqual([]);
@@ -40,7 +48,7 @@ describe('defineWorkflow()', () => {
     ['a loose end', { a: email('b') }, ['steps.a.next must name a step of this workflow; got "b"']],
     [
       'a condition with loose branches',
-      { a: { type: 'CONDITION', if: {}, yes: 'x', no: 'end' }, end },
+      { a: { type: 'CONDITION', if: isPro, yes: 'x', no: 'end' }, end },
       ['steps.a.yes must name a step of this workflow; got "x"'],
     ],
     [
@@ -59,12 +67,12 @@ describe('defineWorkflow()', () => {
     ],
     [
       'a way back to the start',
-      { a: delay('b'), b: { type: 'CONDITION', if: {}, yes: 'a', no: 'end' }, end },
+      { a: delay('b'), b: { type: 'CONDITION', if: isPro, yes: 'a', no: 'end' }, end },
       ['steps.a is the start, so no step may lead back to it'],
     ],
     [
       'a loop without a pause',
-      { s: email('a'), a: email('b'), b: { type: 'CONDITION', if: {}, yes: 'a', no: 'end' }, end },
+      { s: email('a'), a: email('b'), b: { type: 'CONDITION', if: isPro, yes: 'a', no: 'end' }, end },
       ['steps.a is in a loop without a pause', 'steps.b is in a loop without a pause'],
     ],
     [
@@ -75,7 +83,7 @@ describe('defineWorkflow()', () => {
     [
       'a way out of a condition beside its branches',
       {
-        a: { type: 'CONDITION', if: {}, yes: 'end', no: 'end', next: 'end' } as StepDefinition,
+        a: { type: 'CONDITION', if: isPro, yes: 'end', no: 'end', next: 'end' } as StepDefinition,
         end,
       },
       ['steps.a.next is no way out of this step: a step of type CONDITION has `yes` and `no` only'],
@@ -105,6 +113,41 @@ describe('defineWorkflow()', () => {
       { a: { type: 'SEND_SMS', next: 'end' } as never, end },
       [
         'steps.a.type must be one of SEND_EMAIL, DELAY, WAIT_FOR_EVENT, CONDITION, WEBHOOK, UPDATE_CONTACT, EXIT',
+      ],
+    ],
+    [
+      'a condition that everybody meets',
+      { a: { type: 'CONDITION', if: {}, yes: 'end', no: 'end' }, end },
+      [
+        'steps.a.if must not be empty: it may select everybody; where all go one way, leave the step out',
+      ],
+    ],
+    [
+      'a condition on a custom field without its prefix',
+      {
+        a: {
+          type: 'CONDITION',
+          if: { field: 'plan', operator: 'equals', value: 'pro' } as never,
+          yes: 'end',
+          no: 'end',
+        },
+        end,
+      },
+      ['steps.a.if "plan" is no field of a contact: a custom field is `data.plan`'],
+    ],
+    [
+      'values that the service would not store',
+      {
+        a: {
+          type: 'UPDATE_CONTACT',
+          data: { plan: '', code: transient('7') as never, city: null },
+          next: 'end',
+        },
+        end,
+      },
+      [
+        'steps.a.data.plan is an empty string, which the service ignores; use null to delete the field',
+        'steps.a.data.code is `transient()`, and the service would not store it',
       ],
     ],
     [
