@@ -47,7 +47,7 @@ function list(request: FakeRequest, scope: Scope): FakeAnswer {
   const search = (request.query.get('search') ?? '').toLowerCase();
   const contacts = [...scope.project.contacts.values()];
   const items =
-    search === '' ? contacts : contacts.filter(({ email }) => email.toLowerCase().includes(search));
+    search === '' ? contacts : contacts.filter(({ email }) => email.includes(search));
   return listAnswer(scope, request, { items, name: 'contacts', style: 'cursor' });
 }
 
