@@ -119,15 +119,18 @@ function bulk(type: Job['type'], change: (scope: Scope, contact: Contact) => boo
   return (request: FakeRequest, scope: Scope): FakeAnswer =>
     startJob(scope, {
       type,
-      items: readBody(request, contactIds),
-      handle: (id) => {
-        const contact = scope.project.contacts.get(id);
+      items: readBody(request, contactIds).map((contactId) => ({
+        contactId,
+        email: scope.project.contacts.get(contactId)?.email ?? null,
+      })),
+      handle: ({ contactId }) => {
+        const contact = scope.project.contacts.get(contactId);
         if (contact === undefined) {
           throw new TypeError('Contact not found');
         }
         return change(scope, contact) ? 'success' : 'unchanged';
       },
-      nameOf: (contactId) => ({ contactId }),
+      nameOf: (item) => item,
     });
 }
 

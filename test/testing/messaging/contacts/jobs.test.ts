@@ -139,7 +139,7 @@ describe('messaging, bulk jobs', () => {
       totalRequested: 2,
       successCount: 1,
       failureCount: 1,
-      errors: [{ contactId: 'con_999999', error: 'Contact not found' }],
+      errors: [{ contactId: 'con_999999', email: null, error: 'Contact not found' }],
     });
   });
 
