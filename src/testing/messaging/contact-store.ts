@@ -1,6 +1,6 @@
+import { isRecord } from '../../core/values.js';
 import { recordEvent } from './record.js';
 import type { Contact, Scope, FieldType } from './state.js';
-import { isRecord } from './validate.js';
 
 /** What an upsert may change. */
 interface ContactChange {

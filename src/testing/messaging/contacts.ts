@@ -46,8 +46,7 @@ const lookupMax = 500;
 function list(request: FakeRequest, scope: Scope): FakeAnswer {
   const search = (request.query.get('search') ?? '').toLowerCase();
   const contacts = [...scope.project.contacts.values()];
-  const items =
-    search === '' ? contacts : contacts.filter(({ email }) => email.includes(search));
+  const items = search === '' ? contacts : contacts.filter(({ email }) => email.includes(search));
   return listAnswer(scope, request, { items, name: 'contacts', style: 'cursor' });
 }
 
