@@ -11,6 +11,8 @@ export interface AskParts {
   readonly mcp: McpServer;
   readonly desk: Desk;
   readonly page: ApprovalPage;
+  /** Aborts when the server stops: nothing is opened any more. */
+  readonly stopped: AbortSignal;
   /** Shows a file in the person's browser. */
   readonly open: (file: string) => void;
 }
@@ -25,7 +27,8 @@ export function askPerson(parts: AskParts): Ask {
     if (!places.has(plan.id)) {
       places.set(plan.id, 'client');
       const openPage = () => {
-        if (places.get(plan.id) === 'client' && plan.state === 'waiting') {
+        const isOpen = plan.state === 'waiting' && !parts.stopped.aborted;
+        if (places.get(plan.id) === 'client' && isOpen) {
           places.set(plan.id, 'page');
           parts.open(parts.page.file);
         }
@@ -60,7 +63,7 @@ async function askOnce(
       return;
     }
   } catch {
-    // The client failed; or the plan was decided elsewhere meanwhile, and no page opens for that.
+    // The client failed, or the server stops; or the plan was decided elsewhere meanwhile, and no page opens for that.
   } finally {
     clearTimeout(timer);
   }

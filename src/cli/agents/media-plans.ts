@@ -1,4 +1,4 @@
-import type { AudioRequest, VideoRequest } from 'postreel/media';
+import type { AudioRequest, GenerationJob, VideoRequest } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
 import { count } from '../table.js';
 import { ended } from './outcomes.js';
@@ -8,7 +8,8 @@ import { assertAtMost, planTool, type Tool } from './tool.js';
 
 // The service makes that many at a time.
 const maxPending = 20;
-const callCost = '1 of the 10 calls in ten minutes';
+const callsAtOnce = 10;
+const limitMinutes = 10;
 
 /** Steps that are paid for. */
 export const mediaPlans: readonly Tool[] = [
@@ -31,19 +32,30 @@ export const mediaPlans: readonly Tool[] = [
           { label: 'folder', text: inline(folder) },
           {
             label: 'cost',
-            text: `${count(payload.length, 'video')}: ${count(known, 'minute')}${open > 0 ? `, and ${open} of a length that the service chooses` : ''}; ${callCost}`,
+            text: `${count(payload.length, 'video')}: ${count(known, 'minute')}${open > 0 ? `, and ${open} of a length that the service chooses` : ''}; ${callCost(payload.length)}`,
           },
           { label: 'cannot be undone', text: 'a video that was ordered is paid for' },
         ],
       });
     },
     run: async ({ payload, ...folder }, { media }, { once }) => {
-      // A key for each, so that none is made twice; they travel in one call all the same.
-      const ends = await Promise.allSettled(
-        payload.map((job, index) =>
-          media.generate.video({ payload: [job], ...folder }, { once: `${once}/${index}` }),
-        ),
-      );
+      // A key for each, so that none is made twice; those that may share a call travel together.
+      const make = (index: number, place: Omit<VideoRequest, 'payload'>) =>
+        media.generate.video(
+          { payload: payload.slice(index, index + 1), ...place },
+          { once: `${once}/${index}` },
+        );
+      const ends: PromiseSettledResult<GenerationJob[]>[] = [];
+      let place = folder;
+      // A call without `folderId` makes a new folder: the first video that is accepted tells it to the others.
+      while (place.folderId === undefined && ends.length < payload.length) {
+        const [end] = await Promise.allSettled([make(ends.length, place)]);
+        ends.push(end);
+        const made = end.status === 'fulfilled' ? end.value[0]?.folderId : undefined;
+        place = made === undefined ? place : { folderId: made };
+      }
+      const others = payload.slice(ends.length).map((_, at) => make(ends.length + at, place));
+      ends.push(...(await Promise.allSettled(others)));
       const jobs = ends.map((end) => (end.status === 'fulfilled' ? end.value : []));
       const failed = ends.flatMap((end, index) =>
         end.status === 'rejected' ? [{ video: index + 1, error: end.reason as unknown }] : [],
@@ -69,7 +81,7 @@ export const mediaPlans: readonly Tool[] = [
         facts: [
           bodyFact('text', content),
           { label: 'settings', text: inline(others) },
-          { label: 'cost', text: `1 audio; ${callCost}` },
+          { label: 'cost', text: `1 audio; ${callCost(1)}` },
           { label: 'cannot be undone', text: 'an audio that was ordered is paid for' },
         ],
       }),
@@ -79,3 +91,10 @@ export const mediaPlans: readonly Tool[] = [
     },
   }),
 ];
+
+/** How many calls that may take, and how long the rate limit then makes them wait. */
+function callCost(calls: number): string {
+  const minutes = Math.floor((calls - 1) / callsAtOnce) * limitMinutes;
+  const most = calls === 1 ? '1' : `up to ${calls}`;
+  return `${most} of the ${callsAtOnce} calls in ten minutes${minutes > 0 ? `, so about ${minutes} minutes` : ''}`;
+}

@@ -53,7 +53,7 @@ export interface DeskParts {
   readonly journal: JournalStore;
   /** How long a call waits for a person or for a step. */
   readonly patienceMs: number;
-  /** Ends waits, when the server stops. */
+  /** Ends waits and reads, when the server stops. */
   readonly stopped: AbortSignal;
   /** Called when a plan has ended that no call waited for any more. */
   readonly onNews?: (text: string) => void;
@@ -143,7 +143,8 @@ export class Desk {
         : 'carrying it out',
     );
     plan.waiting += 1;
-    const ended = await within(this.#parts.patienceMs, plan.ended, signal);
+    const { patienceMs, stopped } = this.#parts;
+    const ended = await within(patienceMs, plan.ended, AbortSignal.any([signal, stopped]));
     plan.waiting -= 1;
     signal.throwIfAborted();
     if (ended && 'error' in ended) {

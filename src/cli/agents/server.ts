@@ -63,7 +63,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     tools,
     say,
     redact,
-    ask: askPerson({ mcp, desk, page, open: openBrowser }),
+    ask: askPerson({ mcp, desk, page, stopped, open: openBrowser }),
   });
   addResources(mcp, options);
   try {

@@ -220,14 +220,17 @@ export function truncate(response: Response): Response {
   return halve(response, (controller) => controller.error(new TypeError('terminated')));
 }
 
-/** The same answer, but nothing comes after half of its bytes, and the connection stays open. */
+/** The same answer, but nothing comes after half of its bytes, until the caller gives up. */
 export function stall(
   response: Response,
   hold: (until: Promise<void>) => Promise<void>,
   signal: AbortSignal,
 ): Response {
   const aborted = () => new Promise<void>((resolve) => onAbort(signal, resolve));
-  return halve(response, () => hold(aborted()));
+  return halve(response, async (controller) => {
+    await hold(aborted());
+    controller.error(signal.reason);
+  });
 }
 
 type Controller = ReadableStreamDefaultController<Uint8Array>;

@@ -43,16 +43,19 @@ interface Tally {
 
 type Counter = (now: number) => Tally;
 
-export function createRateLimiter(options: RateLimitOptions): RateLimiter {
-  if (options.limit === Infinity) {
-    return { check: () => ({ isAllowed: true, headers: {} }), reset: () => undefined };
-  }
+/** Reads its options with each request, since a fake's settings may change; another algorithm counts anew. */
+export function createRateLimiter(optionsNow: () => RateLimitOptions): RateLimiter {
   const counters = new Map<string, Counter>();
-  const count = counterOf[options.algorithm ?? 'sliding'];
   return {
     check(bucket, now) {
-      const counter = counters.get(bucket) ?? count(options.limit, options.windowMs);
-      counters.set(bucket, counter);
+      const options = optionsNow();
+      const { limit, windowMs, algorithm = 'sliding' } = options;
+      if (limit === Infinity) {
+        return { isAllowed: true, headers: {} };
+      }
+      const name = `${algorithm} ${bucket}`;
+      const counter = counters.get(name) ?? counterOf[algorithm](limit, windowMs);
+      counters.set(name, counter);
       const tally = counter(now);
       return { isAllowed: tally.isAllowed, headers: headersOf(options, tally, now) };
     },

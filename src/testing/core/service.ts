@@ -50,7 +50,7 @@ export function createService<Scope>(options: ServiceOptions<Scope>): Service {
   const recorder = createRecorder(clock);
   const pipeline = createPipeline(options);
   const findTarget = createTargets(options, endpoints);
-  const serviceTime = () => clock.now() + (limit.clockAheadMs ?? 0);
+  const serviceTime = () => clock.now() + (limit().clockAheadMs ?? 0);
 
   async function handle(request: Request): Promise<Response> {
     request.signal.throwIfAborted();
@@ -151,7 +151,8 @@ export interface ServiceOptions<Scope> {
   enter(request: FakeRequest, endpoint: string): Scope;
   /** The name of the rate-limit bucket (the project, the key), or undefined for calls that do not count. */
   bucket(request: FakeRequest, endpoint: string): string | undefined;
-  readonly limit: RateLimitOptions;
+  /** As the settings are now. */
+  readonly limit: () => RateLimitOptions;
   readonly wire: Wire;
   /** A second address that is no part of the endpoint table, e.g. the CDN of finished files. */
   readonly also?: SecondAddress;

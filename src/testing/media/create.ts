@@ -87,14 +87,14 @@ function createMediaService(world: MediaWorld): Service {
     enter: (request) => enter(world, request),
     bucket: (request, endpoint) => (counts(endpoint, settings) ? keyOf(request) : undefined),
     // media, Limits: 10 requests per 10 minutes per API key.
-    limit: {
+    limit: () => ({
       limit: 10,
       windowMs: 600_000,
       algorithm: settings.rateLimitWindow,
       headers: settings.rateLimitHeaders,
       clockAheadMs: clockAheadMs[settings.serviceClock],
       ...changes,
-    },
+    }),
     wire: mediaWire(world),
     also: {
       baseUrl: cdnUrl,

@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/values.js';
 import { Refusal } from '../core/http.js';
 
 /** What is wrong with a value, as the rest of a sentence; `undefined` when nothing is. */
@@ -43,8 +44,7 @@ export function refuse(message: string): never {
 }
 
 function asObject(body: unknown, place: string): Fields {
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  if (!isObject) {
+  if (!isRecord(body)) {
     refuse(`${place === '' ? 'The body' : place.slice(0, -1)} must be an object.`);
   }
   return { ...body };

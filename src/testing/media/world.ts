@@ -32,7 +32,6 @@ export function createWorld(options: FakeMediaOptions, settings: MediaBehavior):
   const { apiKey = `media_key_${id}`, brandKits = [fullKit] } = options;
   const { baseUrl = `https://media-${id}.fake`, cdnUrl = `https://cdn-${id}.media.fake` } = options;
   const clock = clockOf(options.clock);
-  const keepMs = parseDuration(options.keepFor ?? (settings.keepsFinished ? Infinity : '1h'));
   const counts = new Map<string, number>();
   const ids = new Ids();
   const files: MediaFile[] = [];
@@ -48,6 +47,7 @@ export function createWorld(options: FakeMediaOptions, settings: MediaBehavior):
   }
 
   function find(fileId: string): MediaFile | undefined {
+    const keepMs = parseDuration(options.keepFor ?? (settings.keepsFinished ? Infinity : '1h'));
     const file = files.find((candidate) => candidate.fileId === fileId);
     return file === undefined || clock.now() > file.finishesAt + keepMs ? undefined : file;
   }

@@ -41,7 +41,7 @@ export const handlers: Handlers<Scope> = {
     const campaign = findCampaign(scope, request);
     const email = readBody(request, (fields) => fields.requiredEmail('email'));
     mailTo(scope, campaign, { contact: testContact(scope, email), source: 'test' });
-    return { body: { success: true } };
+    return { body: { success: true, message: `The test was sent to ${email}.` } };
   },
 
   'GET /campaigns/{id}/stats': (request, scope) => {

@@ -1,8 +1,8 @@
+import { isRecord } from '../../core/values.js';
 import type { FakeAnswer, FakeRequest, Handlers } from '../core/types.js';
 import { notFound } from './find.js';
 import { invalidParameter } from './lists.js';
 import type { Contact, FieldType, Project, Scope } from './state.js';
-import { isRecord } from './validate.js';
 
 export const fieldHandlers: Handlers<Scope> = {
   'GET /contacts/fields': inventory,

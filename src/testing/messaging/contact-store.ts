@@ -1,6 +1,6 @@
+import { isRecord } from '../../core/values.js';
 import { recordEvent } from './record.js';
 import type { Contact, Scope, FieldType } from './state.js';
-import { isRecord } from './validate.js';
 
 /** What an upsert may change. */
 interface ContactChange {
@@ -53,24 +53,29 @@ export function setSubscribedQuietly(scope: Scope, contact: Contact, subscribed:
   return isOther;
 }
 
-/** Email is unique within a project; whether its case counts is not shown. */
+/** Email is unique within a project, in any spelling. */
 export function contactByEmail(scope: Scope, email: string): Contact | undefined {
   const { contacts, contactIds } = scope.project;
-  return contacts.get(contactIds.get(email.toLowerCase()) ?? '');
+  return contacts.get(contactIds.get(keptEmail(email)) ?? '');
 }
 
 export function changeEmail(scope: Scope, contact: Contact, email: string): void {
   const { contactIds } = scope.project;
-  contactIds.delete(contact.email.toLowerCase());
-  contactIds.set(email.toLowerCase(), contact.id);
-  contact.email = email;
+  contactIds.delete(contact.email);
+  contact.email = keptEmail(email);
+  contactIds.set(contact.email, contact.id);
+}
+
+/** An email as services of this kind keep it, and answer it. */
+function keptEmail(email: string): string {
+  return email.trim().toLowerCase();
 }
 
 /** Deletes a contact; its events stay, as records of the project. */
 export function removeContact(scope: Scope, contact: Contact): void {
   const { project } = scope;
   project.contacts.delete(contact.id);
-  project.contactIds.delete(contact.email.toLowerCase());
+  project.contactIds.delete(contact.email);
   for (const segment of project.segments.values()) {
     segment.members.delete(contact.id);
   }
@@ -81,14 +86,14 @@ function addContact(scope: Scope, email: string, subscribed: boolean): Contact {
   const now = world.clock.date();
   const contact: Contact = {
     id: world.id('con'),
-    email,
+    email: keptEmail(email),
     subscribed,
     data: emptyData(),
     createdAt: now,
     updatedAt: now,
   };
   project.contacts.set(contact.id, contact);
-  project.contactIds.set(email.toLowerCase(), contact.id);
+  project.contactIds.set(contact.email, contact.id);
   return contact;
 }
 

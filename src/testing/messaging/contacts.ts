@@ -46,8 +46,7 @@ const lookupMax = 500;
 function list(request: FakeRequest, scope: Scope): FakeAnswer {
   const search = (request.query.get('search') ?? '').toLowerCase();
   const contacts = [...scope.project.contacts.values()];
-  const items =
-    search === '' ? contacts : contacts.filter(({ email }) => email.toLowerCase().includes(search));
+  const items = search === '' ? contacts : contacts.filter(({ email }) => email.includes(search));
   return listAnswer(scope, request, { items, name: 'contacts', style: 'cursor' });
 }
 
@@ -119,15 +118,18 @@ function bulk(type: Job['type'], change: (scope: Scope, contact: Contact) => boo
   return (request: FakeRequest, scope: Scope): FakeAnswer =>
     startJob(scope, {
       type,
-      items: readBody(request, contactIds),
-      handle: (id) => {
-        const contact = scope.project.contacts.get(id);
+      items: readBody(request, contactIds).map((contactId) => ({
+        contactId,
+        email: scope.project.contacts.get(contactId)?.email ?? null,
+      })),
+      handle: ({ contactId }) => {
+        const contact = scope.project.contacts.get(contactId);
         if (contact === undefined) {
           throw new TypeError('Contact not found');
         }
         return change(scope, contact) ? 'success' : 'unchanged';
       },
-      nameOf: (contactId) => ({ contactId }),
+      nameOf: (item) => item,
     });
 }
 

@@ -118,16 +118,20 @@ function createMessagingService(
   world: () => MessagingWorld,
   rateLimit: FakeMessagingOptions['rateLimit'],
 ): Service {
-  const { clock, settings } = world();
   return createService({
     service: 'messaging',
     baseUrl,
-    clock,
+    clock: world().clock,
     handlers,
     enter: (request, endpoint) => enter(world(), request, endpoint),
     bucket: (request) => rateLimitBucket(world(), request),
     // messaging, Limits: 1000 per minute per project.
-    limit: { limit: 1000, windowMs: 60_000, ...limiterOf(settings), ...rateLimit },
+    limit: () => ({
+      limit: 1000,
+      windowMs: 60_000,
+      ...limiterOf(world().settings),
+      ...rateLimit,
+    }),
     wire: messagingWire(world),
   });
 }

@@ -1,10 +1,11 @@
+import { isRecord } from '../../core/values.js';
 import type { Handlers, FakeAnswer, FakeRequest } from '../core/types.js';
 import { Refusal } from '../core/http.js';
 import type { Scope, Template } from './state.js';
 import { findOwn } from './find.js';
 import { upsertContact } from './contact-store.js';
 import { isVerifiedSender } from './domains.js';
-import { given, invalidField, readBody, isRecord, type Fields, isEmail } from './validate.js';
+import { given, invalidField, readBody, type Fields, isEmail } from './validate.js';
 import { deliver, type Mail } from './outbox.js';
 import { checkSubject } from './templates.js';
 

@@ -1,4 +1,4 @@
-import { isRecord } from './validate.js';
+import { isRecord } from '../../core/values.js';
 import type { Contact, Scope, Segment } from './state.js';
 import { recordEvent } from './record.js';
 

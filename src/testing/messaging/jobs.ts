@@ -103,18 +103,31 @@ function isForgotten({ world }: Scope, { finishedAt }: Job): boolean {
 
 /** The fields and status values of jobs are not shown: these are what services of this kind answer. */
 function jobBody({ world }: Scope, job: Job): Record<string, unknown> {
-  const { statusField, done, failed, progress } = world.settings.jobs;
-  const words = { waiting: 'waiting', active: 'active', done, failed };
+  const { jobStatusField, jobWords, jobProgress } = world.settings;
+  const ends = { done: jobWords, failed: failures[jobWords] };
+  const words = { waiting: 'waiting', active: 'active', ...ends };
   const fraction = job.total === 0 ? Number(job.state === 'done') : job.processed / job.total;
   return {
     id: job.id,
     jobId: job.id,
-    [statusField]: words[job.state],
-    ...(progress !== 'none' && { progress: progress === 'percent' ? fraction * 100 : fraction }),
+    [jobStatusField]: words[job.state],
+    ...(jobProgress !== 'none' && {
+      progress: jobProgress === 'percent' ? fraction * 100 : fraction,
+    }),
     ...(job.state === 'done' && { result: resultOf(job) }),
     ...(job.failedReason !== undefined && { failedReason: job.failedReason }),
   };
 }
+
+/** The word for a failure that goes with the word for a success. */
+const failures = {
+  completed: 'failed',
+  complete: 'failure',
+  done: 'error',
+  finished: 'canceled',
+  success: 'error',
+  SUCCEEDED: 'FAILED',
+} as const;
 
 function resultOf({ type, total, counts, errors }: Job): object {
   const {

@@ -1,10 +1,11 @@
+import { isRecord } from '../../core/values.js';
 import type { Handlers, FakeAnswer, FakeRequest } from '../core/types.js';
 import { Refusal } from '../core/http.js';
 import type { Scope, Project, MessagingWorld, User, Member, SentEmail } from './state.js';
 import { sessionUser } from './access.js';
 import { forbidden, notFound } from './find.js';
 import { listAnswer } from './lists.js';
-import { readBody, isRecord } from './validate.js';
+import { readBody } from './validate.js';
 import { addUser, userByEmail } from './users.js';
 
 /** The bodies of these endpoints and the values of roles are not shown: any text is a role. */

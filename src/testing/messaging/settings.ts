@@ -5,8 +5,6 @@ import {
   flag,
   group,
   milliseconds,
-  oneOf,
-  text,
   type OptionKinds,
 } from '../../core/options.js';
 import { behaviorOf, kindsOf } from '../behavior/setting.js';
@@ -16,7 +14,7 @@ import { messagingBehaviors, type MessagingBehavior } from '../behavior/messagin
 export interface MessagingSettings extends MessagingBehavior {
   /** The `DISABLE_SIGNUPS` setting of the service. @default false */
   disableSignups: boolean;
-  /** How import and bulk jobs show their state: the document does not show it. */
+  /** The pace of import and bulk jobs. */
   jobs: JobSettings;
   /** The total of the attachments of a `/v1/send`. @default 10 MB */
   maxAttachmentBytes: number;
@@ -24,16 +22,8 @@ export interface MessagingSettings extends MessagingBehavior {
   webhookFetch?: typeof fetch;
 }
 
-/** How import and bulk jobs look and how fast they are. */
+/** How fast import and bulk jobs are, and how long they are known. */
 export interface JobSettings {
-  /** @default 'state' */
-  statusField: 'status' | 'state';
-  /** The word for a finished job. @default 'completed' */
-  done: string;
-  /** The word for a job that could not be done. @default 'failed' */
-  failed: string;
-  /** How progress is told. @default 'percent' */
-  progress: 'fraction' | 'percent' | 'none';
   /** How many rows or contacts a job handles in a second of the clock. @default 1000 */
   perSecond: number;
   /** After how many milliseconds a finished job is forgotten (404). @default Infinity */
@@ -41,10 +31,6 @@ export interface JobSettings {
 }
 
 const jobKinds: OptionKinds<JobSettings> = {
-  statusField: oneOf('status', 'state'),
-  done: text,
-  failed: text,
-  progress: oneOf('fraction', 'percent', 'none'),
   perSecond: amount,
   keepMs: milliseconds,
 };
@@ -76,7 +62,7 @@ export function settingsOf(given: SettingsOptions): MessagingSettings {
     // messaging, Limits: 10 MB by default.
     maxAttachmentBytes: maxAttachmentBytes ?? 10 * 1024 * 1024,
     ...(webhookFetch && { webhookFetch }),
-    jobs: { ...jobsOf(world), ...jobs },
+    jobs: { perSecond: 1000, keepMs: Infinity, ...jobs },
   };
 }
 
@@ -87,24 +73,3 @@ function behaviorIn(given: object): Partial<MessagingBehavior> {
   );
   return Object.fromEntries(entries); // entries lose their types
 }
-
-function jobsOf({ jobStatusField, jobWords, jobProgress }: MessagingBehavior): JobSettings {
-  return {
-    statusField: jobStatusField,
-    done: jobWords,
-    failed: failures[jobWords],
-    progress: jobProgress,
-    perSecond: 1000,
-    keepMs: Infinity,
-  };
-}
-
-/** The word for a failure that goes with the word for a success. */
-const failures = {
-  completed: 'failed',
-  complete: 'failure',
-  done: 'error',
-  finished: 'canceled',
-  success: 'error',
-  SUCCEEDED: 'FAILED',
-} as const;

@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/values.js';
 import { Refusal, type FieldError } from '../core/http.js';
 import type { FakeRequest } from '../core/types.js';
 
@@ -33,10 +34,6 @@ export function invalid(errors: FieldError[]): Refusal {
     errors: told,
     suggestion: 'Correct the fields listed in `errors` and send the request again.',
   });
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Email format as a service checks it: one @, no blanks, a domain with a dot. */

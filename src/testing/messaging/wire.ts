@@ -1,6 +1,7 @@
+import { isRecord } from '../../core/values.js';
 import type { Refusal } from '../core/http.js';
 import type { Wire } from '../core/service.js';
-import { enveloped, written, withOwnIds, asJson, isObject, mapJson } from '../wire/answer.js';
+import { enveloped, written, withOwnIds, asJson, mapJson } from '../wire/answer.js';
 import { delivery } from '../wire/delivery.js';
 import { errorAnswer } from '../wire/errors.js';
 import type { FakeAnswer, FakeRequest } from '../core/types.js';
@@ -82,9 +83,9 @@ type Fields = Record<string, unknown>;
 /** Changes the records of an answer: the answer itself, or what its envelope holds. */
 function eachRecord(body: unknown, change: (record: Fields) => Fields): unknown {
   if (Array.isArray(body)) {
-    return body.map((item: unknown) => (isObject(item) ? change(item) : item));
+    return body.map((item: unknown) => (isRecord(item) ? change(item) : item));
   }
-  if (!isObject(body)) {
+  if (!isRecord(body)) {
     return body;
   }
   if (body.success === true && 'data' in body) {
@@ -95,7 +96,7 @@ function eachRecord(body: unknown, change: (record: Fields) => Fields): unknown 
 
 /** The same for the items of a list, under whichever name. */
 function eachItem(body: unknown, change: (record: Fields) => Fields): unknown {
-  if (!isObject(body)) {
+  if (!isRecord(body)) {
     return eachRecord(body, change);
   }
   const entries = Object.entries(body).map(([name, value]) => [
@@ -126,7 +127,7 @@ function withUnset(record: Fields, names: readonly string[], behavior: Messaging
     }
   }
   const { data } = result;
-  if (behavior.emptyData !== 'object' && isObject(data) && Object.keys(data).length === 0) {
+  if (behavior.emptyData !== 'object' && isRecord(data) && Object.keys(data).length === 0) {
     result.data = null;
     if (behavior.emptyData === 'missing') {
       delete result.data;
@@ -146,7 +147,7 @@ export function understood(
   endpoint: string,
   behavior: MessagingBehavior,
 ): FakeRequest {
-  if (!isObject(request.body)) {
+  if (!isRecord(request.body)) {
     return request;
   }
   const named =

@@ -1,8 +1,8 @@
+import { isRecord } from '../../core/values.js';
 import { parseDuration } from '../core/clock.js';
 import { patchData } from './contact-store.js';
 import { deliver } from './outbox.js';
 import { contactField, dottedValue, meets, unitMs } from './filters.js';
-import { isRecord } from './validate.js';
 import { defaultSender, isVerifiedSender } from './domains.js';
 import type { Scope, WorkflowExecution, WorkflowStep, WebhookCall } from './state.js';
 import type { Outcome, Run } from './workflow-engine.js';

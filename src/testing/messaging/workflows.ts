@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/values.js';
 import { Refusal } from '../core/http.js';
 import type { FakeRequest, Handlers } from '../core/types.js';
 import { listAnswer } from './lists.js';
@@ -8,7 +9,7 @@ import type {
   WorkflowTransition,
   WorkflowExecution,
 } from './state.js';
-import { given, isRecord, readBody, type Fields, invalidField } from './validate.js';
+import { given, readBody, type Fields, invalidField } from './validate.js';
 import {
   isActive,
   checkBranch,

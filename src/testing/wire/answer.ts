@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/values.js';
 import type { FakeAnswer, FakeRequest } from '../core/types.js';
 import type { BehaviorOf } from '../behavior/setting.js';
 import type { sharedBehaviors } from '../behavior/shared.js';
@@ -34,7 +35,7 @@ export function enveloped(
   if (envelopes === 'documented' || body === undefined) {
     return answer;
   }
-  const isEnveloped = isObject(body) && body.success === true;
+  const isEnveloped = isRecord(body) && body.success === true;
   if (envelopes === 'always') {
     return isEnveloped ? answer : { ...answer, body: { success: true, data: body } };
   }
@@ -63,14 +64,14 @@ function withExtras(body: unknown, style: SharedBehavior['extraFields']): unknow
   if (Array.isArray(body)) {
     return body.map((item: unknown) => withExtras(item, style));
   }
-  if (!isObject(body)) {
+  if (!isRecord(body)) {
     return body;
   }
   // The `data` of an envelope or a list is the service's own.
-  const isRecord = 'id' in body || 'email' in body;
+  const isResource = 'id' in body || 'email' in body;
   const entries = Object.entries(body).map(([name, value]) => [
     name,
-    isRecord && isFree.has(name) ? value : withExtras(value, style),
+    isResource && isFree.has(name) ? value : withExtras(value, style),
   ]);
   const grown = Object.fromEntries(entries) as Record<string, unknown>; // entries lose their types
   return { ...grown, ...(style === 'flat' ? flat : nested) };
@@ -128,9 +129,4 @@ export function mapJson(
 /** The value as it would come out of JSON: without `undefined`, with instances as plain objects. */
 export function asJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
-}
-
-/** Is this an object with fields? */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

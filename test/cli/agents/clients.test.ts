@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { unansweredMs } from '../../../src/cli/agents/approval.js';
 import { patienceMs } from '../../../src/cli/agents/files.js';
 import { openAgent, page, textOf, valueOf, type Elicits } from '../../support/cli/agent.js';
-import { mail, openDesk, videos } from '../../support/cli/desk.js';
+import { calm, mail, openDesk, videos } from '../../support/cli/desk.js';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
@@ -78,6 +78,30 @@ describe('a client that announces questions and', () => {
     const [asked] = agent.desk.asked();
     agent.desk.decide(plan, asked!.fingerprint, 'yes');
     expect(valueOf(await call)).toMatchObject({ emails: [{}] });
+  });
+});
+
+describe('a server that stops while a person is asked', () => {
+  it('opens no page any more', async () => {
+    const scene = openDesk();
+    const agent = await openAgent(scene, silent);
+    const plan = await agent.plan('plan_email', mail);
+    const call = agent.call('carry_out', { plan });
+    call.catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(1000);
+    await agent.stop();
+    await expect(call).rejects.toThrow('closed');
+    await vi.advanceTimersByTimeAsync(unansweredMs);
+    expect(agent.opened).toEqual([]);
+  });
+
+  it('waits for nobody any more', async () => {
+    const scene = openDesk();
+    const agent = await openAgent(scene, silent);
+    const plan = await agent.plan('plan_email', mail);
+    const call = agent.desk.carryOut(plan, () => () => 'nowhere', calm());
+    await agent.stop();
+    expect(await call).toMatchObject({ plan, state: 'waiting' });
   });
 });
 

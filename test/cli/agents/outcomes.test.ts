@@ -128,6 +128,44 @@ describe('an import that breaks off', () => {
   });
 });
 
+describe('several videos', () => {
+  const links = (count: number) => ({
+    file: 'Cats',
+    payload: Array.from({ length: count }, (_, at) => ({
+      workflowType: 'url',
+      workflowFormat: 'video',
+      content: `https://example.com/${at}`,
+      voiceId: 'voice_1',
+    })),
+  });
+  const callsOf = ({ media }: DeskScene) =>
+    media.requests.filter(({ endpoint }) => endpoint === 'POST /v1/generate/video');
+
+  it('take no more calls than the person was told, and land in one folder', async () => {
+    const scene = openDesk();
+    expect(await scene.read('plan_videos', links(3))).toContain('up to 3 of the 10 calls');
+    await scene.carryOut(await scene.plan('plan_videos', links(3)), yes);
+    expect(callsOf(scene)).toHaveLength(3);
+    expect(scene.media.folders).toHaveLength(1);
+    expect(new Set(scene.media.files.map(({ folderId }) => folderId)).size).toBe(1);
+  });
+
+  it('land in one folder also where the first of them is refused', async () => {
+    const scene = openDesk();
+    const id = await scene.plan('plan_videos', links(3));
+    scene.media.fail('POST /v1/generate/video', { status: 422 });
+    expect(await scene.carryOut(id, yes)).toMatchObject({
+      partly: 'Partly done: 2 done, 1 failed.',
+    });
+    expect(scene.media.folders).toHaveLength(1);
+  });
+
+  it('that the rate limit makes wait are told with about how long', async () => {
+    const read = await openDesk().read('plan_videos', links(12));
+    expect(read).toContain('up to 12 of the 10 calls in ten minutes, so about 10 minutes');
+  });
+});
+
 it('the reason that a job gives for its failure stands between marks', async () => {
   const scene = openDesk();
   const made = await scene.carryOut(await scene.plan('plan_videos', videos), yes);

@@ -25,6 +25,8 @@ export interface Agent {
   /** What a browser was shown. */
   readonly opened: string[];
   readonly logged: unknown[];
+  /** Ends it as a server does that is told to stop. */
+  stop(): Promise<void>;
   call(name: string, args?: object, timeout?: number): Promise<CallToolResult>;
   plan(name: string, args: object): Promise<string>;
 }
@@ -46,11 +48,12 @@ export async function openAgent(
     { capabilities: { tools: {}, logging: {} } },
   );
   const say = (data: string) => void mcp.server.sendLoggingMessage({ level: 'info', data });
-  const stopped = new AbortController().signal;
+  const stopping = new AbortController();
+  const stopped = stopping.signal;
   const data = new ServiceData();
   const desk = new Desk({ services, data, journal, patienceMs, stopped, onNews: say });
   const opened: string[] = [];
-  const ask = askPerson({ mcp, desk, page, open: (file) => opened.push(file) });
+  const ask = askPerson({ mcp, desk, page, stopped, open: (file) => opened.push(file) });
   answerCalls(mcp, { desk, services, tools, say, ask, redact: (text) => text });
   const capabilities = elicits === undefined ? {} : { elicitation: {} };
   const client = new Client({ name: 'tests', version: '1' }, { capabilities });
@@ -72,6 +75,10 @@ export async function openAgent(
     desk,
     opened,
     logged,
+    stop: () => {
+      stopping.abort();
+      return mcp.close();
+    },
     call,
     plan: async (name, args) => (valueOf(await call(name, args)) as { plan: string }).plan, // as: a plan
   };

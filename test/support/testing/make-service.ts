@@ -21,7 +21,7 @@ export function makeService(
       throw new Refusal(401, 'UNAUTHORIZED', 'Wrong key.');
     },
     bucket: () => 'bucket',
-    limit: { limit: Infinity, windowMs: 60_000 },
+    limit: () => ({ limit: Infinity, windowMs: 60_000 }),
     wire: {
       request: (request) => request,
       answer: (answer) => answer,

@@ -3,6 +3,7 @@ import {
   createFakeMessaging,
   type FakeMedia,
   type FakeMessaging,
+  type FakeMessagingOptions,
   type MediaBehavior,
   type MessagingBehavior,
 } from 'postreel/testing';
@@ -12,9 +13,21 @@ type Fake = FakeMedia | FakeMessaging;
 
 const start = Date.parse('2026-03-01T12:00:30.000Z');
 
+/** When a fake gets its settings: with its making, or once it runs. */
+type When = 'made' | 'running';
+
 /** Everything that a fake of this world says to the same requests: statuses, headers, bytes. */
-export async function messagingTrace(behavior: Partial<MessagingBehavior>): Promise<string[]> {
-  const fake = createFakeMessaging({ clock: { start }, behavior });
+export async function messagingTrace(
+  behavior: Partial<MessagingBehavior>,
+  when: When = 'made',
+): Promise<string[]> {
+  const open = (options: FakeMessagingOptions = {}) => {
+    const isMade = when === 'made';
+    const made = createFakeMessaging({ clock: { start }, ...options, ...(isMade && { behavior }) });
+    Object.assign(made.settings, behavior);
+    return made;
+  };
+  const fake = open();
   const ask = asker(fake, fake.secretKey);
   const login = await fake.fetch(`${fake.baseUrl}/auth/login`, {
     method: 'POST',
@@ -78,14 +91,13 @@ export async function messagingTrace(behavior: Partial<MessagingBehavior>): Prom
   segment.trackMembership = true;
   await ask(`POST /segments/${segment.id}/compute`);
   said.push(JSON.stringify(fake.project.events.map(({ name }) => name)));
-  const other = createFakeMessaging({ clock: { start }, behavior });
+  const other = open();
   const flows = await workflowTrace(other, asker(other, other.secretKey));
-  return [...said, ...flows, ...(await limitTrace(behavior))];
+  return [...said, ...flows, ...(await limitTrace(open({ rateLimit: { limit: 3 } })))];
 }
 
 /** How requests are counted, and what a 429 says. */
-async function limitTrace(behavior: Partial<MessagingBehavior>): Promise<string[]> {
-  const fake = createFakeMessaging({ clock: { start }, behavior, rateLimit: { limit: 3 } });
+async function limitTrace(fake: FakeMessaging): Promise<string[]> {
   const said: string[] = [];
   for (let round = 0; round < 4; round++) {
     for (let count = 0; count < 3; count++) {
@@ -97,9 +109,16 @@ async function limitTrace(behavior: Partial<MessagingBehavior>): Promise<string[
 }
 
 /** The same for media. */
-export async function mediaTrace(behavior: Partial<MediaBehavior>): Promise<string[]> {
+export async function mediaTrace(
+  behavior: Partial<MediaBehavior>,
+  when: When = 'made',
+): Promise<string[]> {
   const callback = () => Promise.resolve(new Response());
-  const fake = createFakeMedia({ clock: { start }, behavior, pendingLimit: 2, callback });
+  const isMade = when === 'made';
+  const cdnUrl = 'https://cdn.example.com'; // its own would differ each time
+  const given = { clock: { start }, cdnUrl, pendingLimit: 2, callback };
+  const fake = createFakeMedia({ ...given, ...(isMade && { behavior }) });
+  Object.assign(fake.settings, behavior);
   const ask = asker(fake, fake.apiKey);
   const speech = { content: 'Hi', voiceId: 'v', webhook: 'https://example.com/done' };
   const job = { workflowType: 'idea', workflowFormat: 'video', prompt: 'Cats', voiceId: 'v' };

@@ -22,6 +22,13 @@ describe('a world of the messaging fake', () => {
     },
   );
 
+  it.each(others.map((world) => [nameOf(world), world] as const))(
+    'answers by %s once that is set while it runs',
+    async (_, world) => {
+      expect(await messagingTrace(world, 'running')).toEqual(await messagingTrace(world));
+    },
+  );
+
   it('is the same for the same settings', async () => {
     expect(await messagingTrace({})).toEqual(await document);
   });
@@ -39,6 +46,17 @@ describe('a world of the media fake', () => {
       expect(await mediaTrace(world)).not.toEqual(await document);
     },
   );
+
+  it.each(seen.map((world) => [nameOf(world), world] as const))(
+    'answers by %s once that is set while it runs',
+    async (_, world) => {
+      expect(await mediaTrace(world, 'running')).toEqual(await mediaTrace(world));
+    },
+  );
+
+  it('is the same for the same settings', async () => {
+    expect(await mediaTrace({})).toEqual(await document);
+  });
 });
 
 describe('behavior', () => {
@@ -51,13 +69,11 @@ describe('behavior', () => {
     }
   });
 
-  it('can be changed while the fake runs', async () => {
+  it('is as it was made after a reset', () => {
     const fake = createFakeMessaging({ behavior: { ids: 'uuid' } });
-    expect(fake.settings.ids).toBe('uuid');
     fake.settings.ids = 'text';
     fake.reset();
     expect(fake.settings.ids).toBe('uuid');
-    await fake.advance(1);
   });
 
   it.each([

@@ -35,6 +35,16 @@ describe('kinds of faults', () => {
     expect([response.status, await response.text(), calls()]).toEqual([503, '', 0]);
   });
 
+  it('stall ends with the reason of an abort, also after the headers came', async () => {
+    const { service } = counting();
+    service.fail(contact, { stall: true });
+    const controller = new AbortController();
+    const response = await get(service, { signal: controller.signal });
+    const text = response.text();
+    controller.abort(new Error('enough'));
+    await expect(text).rejects.toThrow('enough');
+  }, 2_000);
+
   it('status can carry a body, headers and Retry-After', async () => {
     const { service } = counting();
     service.fail(contact, { status: 429, body: { a: 1 }, headers: { 'x-b': 'c' }, retryAfter: 7 });

@@ -4,7 +4,7 @@ import { createRateLimiter, type RateLimitOptions } from '../../../src/testing/c
 const options = (more: Partial<RateLimitOptions> = {}) => ({ limit: 3, windowMs: 1_000, ...more });
 
 function allowedAt(limiter: RateLimitOptions, times: number[]): boolean[] {
-  const { check } = createRateLimiter(limiter);
+  const { check } = createRateLimiter(() => limiter);
   return times.map((time) => check('key', time).isAllowed);
 }
 
@@ -24,14 +24,14 @@ it('bucket refills evenly', () => {
 });
 
 it('counts each bucket on its own', () => {
-  const { check } = createRateLimiter(options({ limit: 1 }));
+  const { check } = createRateLimiter(() => options({ limit: 1 }));
   expect(check('one', 0).isAllowed).toBe(true);
   expect(check('two', 0).isAllowed).toBe(true);
   expect(check('one', 0).isAllowed).toBe(false);
 });
 
 it('forgets its counts on reset', () => {
-  const limiter = createRateLimiter(options({ limit: 1 }));
+  const limiter = createRateLimiter(() => options({ limit: 1 }));
   limiter.check('key', 0);
   limiter.reset();
   expect(limiter.check('key', 0).isAllowed).toBe(true);
@@ -40,14 +40,14 @@ it('forgets its counts on reset', () => {
 it('goes by a clock of its own', () => {
   const headers = 'retry-after-date';
   const hour = { limit: 0, windowMs: 60_000, headers, clockAheadMs: 3_600_000 } as const;
-  expect(createRateLimiter(hour).check('key', 0).headers).toEqual({
+  expect(createRateLimiter(() => hour).check('key', 0).headers).toEqual({
     'Retry-After': 'Thu, 01 Jan 1970 01:01:00 GMT',
   });
 });
 
 describe('headers of a refused request', () => {
   const refusedWith = (headers: NonNullable<RateLimitOptions['headers']>) => {
-    const { check } = createRateLimiter({ limit: 1, windowMs: 60_000, headers });
+    const { check } = createRateLimiter(() => ({ limit: 1, windowMs: 60_000, headers }));
     check('key', 10_000);
     return check('key', 30_000).headers;
   };
@@ -71,7 +71,11 @@ describe('headers of a refused request', () => {
 });
 
 it('says when a bucket has its next token', () => {
-  const { check } = createRateLimiter({ limit: 10, windowMs: 600_000, algorithm: 'bucket' });
+  const { check } = createRateLimiter(() => ({
+    limit: 10,
+    windowMs: 600_000,
+    algorithm: 'bucket',
+  }));
   for (let call = 0; call < 10; call += 1) {
     check('key', 0);
   }
@@ -82,7 +86,12 @@ it.each(['sliding', 'fixed', 'bucket'] as const)(
   '%s without a limit allows everything',
   (algorithm) => {
     const headers = 'ratelimit';
-    const { check } = createRateLimiter({ limit: Infinity, windowMs: 1000, algorithm, headers });
+    const { check } = createRateLimiter(() => ({
+      limit: Infinity,
+      windowMs: 1000,
+      algorithm,
+      headers,
+    }));
     for (const now of [0, 0, 0, 1, 5000]) {
       expect(check('a', now)).toEqual({ isAllowed: true, headers: {} });
     }

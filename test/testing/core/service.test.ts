@@ -140,7 +140,7 @@ describe('a service', () => {
   });
 
   it('asks who calls before it counts, and counts before it reads the body', async () => {
-    const service = makeService({ ...echo(), limit: { limit: 1, windowMs: 1_000 } });
+    const service = makeService({ ...echo(), limit: () => ({ limit: 1, windowMs: 1_000 }) });
     const post = (key: string, body: string) =>
       service.fetch('http://fake.test/api/contacts', {
         ...json({}),
@@ -159,7 +159,7 @@ describe('a service', () => {
   });
 
   it('opens the rate limit again as its clock moves', async () => {
-    const service = makeService({ ...echo(), limit: { limit: 1, windowMs: 60_000 } });
+    const service = makeService({ ...echo(), limit: () => ({ limit: 1, windowMs: 60_000 }) });
     const get = () => service.fetch('http://fake.test/api/contacts/1');
     await get();
     const refused = await get();
@@ -202,7 +202,7 @@ describe('a service', () => {
   });
 
   it('forgets requests, faults and counts on reset', async () => {
-    const service = makeService({ ...echo(), limit: { limit: 1, windowMs: 60_000 } });
+    const service = makeService({ ...echo(), limit: () => ({ limit: 1, windowMs: 60_000 }) });
     const get = () => service.fetch('http://fake.test/api/contacts/1');
     await get();
     service.fail('*', { status: 503 });

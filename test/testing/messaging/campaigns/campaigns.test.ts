@@ -79,7 +79,11 @@ describe('messaging, Campaigns', () => {
   it('test sends to that address, which counts in no statistics', async () => {
     const fake = createFakeMessaging();
     const id = await create(fake);
-    await ok(fake, `POST /campaigns/${id}/test`, { body: { email: 'boss@example.com' } });
+    const body = { email: 'boss@example.com' };
+    expect(await ok(fake, `POST /campaigns/${id}/test`, { body })).toEqual({
+      success: true,
+      message: 'The test was sent to boss@example.com.',
+    });
     expect(fake.outbox).toMatchObject([{ to: 'boss@example.com', source: 'test' }]);
     expect(fake.project.contacts.size).toBe(0);
     expect(await ok(fake, `GET /campaigns/${id}/stats`)).toMatchObject({ sent: 0 });

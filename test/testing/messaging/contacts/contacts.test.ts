@@ -37,6 +37,17 @@ describe('messaging, POST /contacts', () => {
     expect(fake.project.contacts.size).toBe(1);
   });
 
+  it('answers an email in lower case, however it was written', async () => {
+    const fake = createFakeMessaging();
+    const { id, email } = await add(fake, 'Ann@Example.com');
+    expect(email).toBe('ann@example.com');
+    const body = { email: 'Bob@Example.com' };
+    const changed = await ok(fake, `PATCH /contacts/${id}`, { body });
+    expect(changed.email).toBe('bob@example.com');
+    expect((await add(fake, 'bob@example.com')).id).toBe(id);
+    expect((await add(fake, 'ann@example.com')).id).not.toBe(id);
+  });
+
   it('keeps the state of an existing contact when `subscribed` is left out', async () => {
     const fake = createFakeMessaging();
     await add(fake, 'ann@example.com', { subscribed: false });

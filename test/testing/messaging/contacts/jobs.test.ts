@@ -139,7 +139,7 @@ describe('messaging, bulk jobs', () => {
       totalRequested: 2,
       successCount: 1,
       failureCount: 1,
-      errors: [{ contactId: 'con_999999', error: 'Contact not found' }],
+      errors: [{ contactId: 'con_999999', email: null, error: 'Contact not found' }],
     });
   });
 
@@ -162,10 +162,10 @@ describe('messaging, bulk jobs', () => {
     expect((await call(fake, `GET /contacts/import/${jobId}`)).status).toBe(404);
   });
 
-  it('settings.jobs: the words are free, and a finished job may be forgotten', async () => {
-    const jobs = { statusField: 'status', done: 'finished', progress: 'none', keepMs: 60_000 };
-    const fake = createFakeMessaging();
-    Object.assign(fake.settings.jobs, jobs);
+  it('settings: words may differ, and a finished job may be forgotten', async () => {
+    const fake = createFakeMessaging({ jobs: { keepMs: 60_000 } });
+    const words = { jobStatusField: 'status', jobWords: 'finished', jobProgress: 'none' };
+    Object.assign(fake.settings, words);
     const { jobId } = await ok(fake, 'POST /contacts/bulk-delete', { body: { contactIds: [] } });
     await fake.advance('1s');
     const job = await ok(fake, `GET /contacts/bulk/${jobId}`);
