@@ -24,7 +24,13 @@ import type {
 } from './contacts.types.js';
 import type { AddressVerification, VerifiedAddress, VerifyRequest } from './emails.js';
 import { limits } from './limits.js';
-import { isSynchronous, iterable, lengthOf, untilAborted, type RowSource } from './shared/row-source.js';
+import {
+  isSynchronous,
+  iterable,
+  lengthOf,
+  untilAborted,
+  type RowSource,
+} from './shared/row-source.js';
 import { emailProblem, isId } from './shared/values.js';
 
 /**

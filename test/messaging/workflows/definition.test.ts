@@ -72,7 +72,12 @@ describe('defineWorkflow()', () => {
     ],
     [
       'a loop without a pause',
-      { s: email('a'), a: email('b'), b: { type: 'CONDITION', if: isPro, yes: 'a', no: 'end' }, end },
+      {
+        s: email('a'),
+        a: email('b'),
+        b: { type: 'CONDITION', if: isPro, yes: 'a', no: 'end' },
+        end,
+      },
       ['steps.a is in a loop without a pause', 'steps.b is in a loop without a pause'],
     ],
     [
