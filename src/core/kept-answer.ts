@@ -7,10 +7,12 @@ import { isRecord } from './values.js';
 export interface KeptAnswer {
   /** The answer without the texts that the request has. */
   readonly data: unknown;
-  /** Where those stood: the path in the answer, and which text of the request it was. */
-  readonly same: readonly (readonly [path: readonly (string | number)[], text: number])[];
+  /** Where those stood: the path in the answer, which text of the request it was, and at which character. */
+  readonly same: readonly (readonly [path: Path, text: number, at: number])[];
   readonly requestId: string | undefined;
 }
+
+type Path = readonly (string | number)[];
 
 export function keptAnswer(
   data: unknown,
@@ -18,17 +20,21 @@ export function keptAnswer(
   request: unknown,
 ): KeptAnswer {
   const places = new Map(textsOf(request).map((text, place) => [text, place] as const));
-  const same: [(string | number)[], number][] = [];
-  const without = (value: unknown, path: (string | number)[]): unknown => {
-    if (typeof value === 'string' && value !== '') {
-      const text = places.get(value);
-      if (text === undefined) {
-        return value;
-      }
-      same.push([path, text]);
-      return null;
+  const addresses = [...places.keys()].filter((text) => /^\S+@\S+$/.test(text));
+  const same: KeptAnswer['same'][number][] = [];
+  const without = (value: unknown, path: Path): unknown => {
+    if (typeof value !== 'string') {
+      return mapped(value, (part, name) => without(part, [...path, name]));
     }
-    return mapped(value, (part, name) => without(part, [...path, name]));
+    // An address may also stand in a message.
+    const found = places.has(value) ? value : addresses.find((text) => value.includes(text));
+    const place = found === undefined ? undefined : places.get(found);
+    if (!found || place === undefined) {
+      return value;
+    }
+    const at = value.indexOf(found);
+    same.push([path, place, at]);
+    return without(value.slice(0, at) + value.slice(at + found.length), path);
   };
   return { data: without(data, []), same, requestId };
 }
@@ -37,12 +43,14 @@ export function keptAnswer(
 export function answerAgain({ data, same }: KeptAnswer, request: unknown): unknown {
   const texts = textsOf(request);
   const whole: object = { data };
-  for (const [path, text] of same) {
+  // The last one that was taken out goes in first.
+  for (const [path, place, at] of [...same].reverse()) {
     const names = ['data', ...path];
     const last = names.pop() ?? '';
-    // as object: the path was taken from this answer
+    // as: the path was taken from this answer
     const owner = names.reduce((part, name) => Reflect.get(part, name) as object, whole);
-    Reflect.set(owner, last, texts[text]);
+    const rest = Reflect.get(owner, last) as string; // as above
+    Reflect.set(owner, last, rest.slice(0, at) + (texts[place] ?? '') + rest.slice(at));
   }
   return Reflect.get(whole, 'data');
 }

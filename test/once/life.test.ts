@@ -135,6 +135,19 @@ describe('a call with a key', () => {
     expect(await clientOf().templates.create(template as never, { once })).toEqual(made);
     expect(JSON.stringify(made)).toContain('Secret text');
   });
+
+  it('leaves no address in the journal that stands in a message', async () => {
+    const answer = {
+      success: true,
+      message: 'Sent from ann@secret.example to ann@secret.example.',
+    };
+    const fetch = () => Promise.resolve(Response.json(answer));
+    const send = () =>
+      clientOf({ fetch }).campaigns.sendTest('cmp_1', { email: 'ann@secret.example' }, { once });
+    expect(await send()).toEqual(answer);
+    expect((await journal.list('')).map(({ value }) => value).join('\n')).not.toContain('secret');
+    expect(await send()).toEqual(answer);
+  });
 });
 
 describe('the claim of a key', () => {
