@@ -45,14 +45,13 @@ describe('a call that changes many', () => {
 
   it('an abort while a batch waits for the limit leaves its rows not reached', async () => {
     const fake = createFakeMessaging();
-    const { contacts } = new MessagingClient({
-      ...fake.options,
-      rateLimit: { limit: 1, windowMs: 60_000 },
-    });
+    const rateLimit = { limit: 1, windowMs: 60_000 };
+    const messaging = new MessagingClient({ ...fake.options, rateLimit });
+    const { contacts } = messaging;
     await contacts.list();
     const controller = new AbortController();
+    messaging.on('throttled', () => controller.abort(new Error('enough')));
     const call = contacts.deleteAll(['con_1', 'con_2'], { signal: controller.signal });
-    setTimeout(() => controller.abort(new Error('enough')));
     const report = await reportOf(call, 2);
     expect(report).toMatchObject({ done: 0, failed: [], unknown: [], notReached: 2 });
     expect(fake.requests).toHaveLength(1);
