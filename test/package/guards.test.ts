@@ -27,7 +27,7 @@ describe('the size of', () => {
     const { eager, lazy } = await bundle(guards['the tracker']![0]);
     expect(lazy).toBe(0);
     const text = await readFile('docs/tracker.md', 'utf8');
-    expect(text).toContain(`${(eager / 1024).toFixed(1)} KB (gzip)`);
+    expect(text).toContain(`${(eager / 1000).toFixed(1)} KB (gzip)`);
   });
 
   it('the tarball is far from its guard', async () => {
