@@ -7,8 +7,11 @@ import { isRecord } from './values.js';
 export interface KeptAnswer {
   /** The answer without the texts that the request has. */
   readonly data: unknown;
-  /** Where those stood: the path in the answer, which text of the request it was, and at which character. */
-  readonly same: readonly (readonly [path: Path, text: number, at: number])[];
+  /**
+   * Where those stood: the path in the answer, which text of the request it was, and at which character of a
+   * longer text.
+   */
+  readonly same: readonly (readonly [path: Path, text: number, at?: number])[];
   readonly requestId: string | undefined;
 }
 
@@ -20,21 +23,25 @@ export function keptAnswer(
   request: unknown,
 ): KeptAnswer {
   const places = new Map(textsOf(request).map((text, place) => [text, place] as const));
-  const addresses = [...places.keys()].filter((text) => /^\S+@\S+$/.test(text));
+  const addresses = [...places].filter(([text]) => /^\S+@\S+$/.test(text));
   const same: KeptAnswer['same'][number][] = [];
   const without = (value: unknown, path: Path): unknown => {
     if (typeof value !== 'string') {
       return mapped(value, (part, name) => without(part, [...path, name]));
     }
+    const whole = value === '' ? undefined : places.get(value);
+    if (whole !== undefined) {
+      same.push([path, whole]);
+      return null;
+    }
     // An address may also stand in a message.
-    const found = places.has(value) ? value : addresses.find((text) => value.includes(text));
-    const place = found === undefined ? undefined : places.get(found);
-    if (!found || place === undefined) {
+    const [address, place] = addresses.find(([text]) => value.includes(text)) ?? [];
+    if (address === undefined || place === undefined) {
       return value;
     }
-    const at = value.indexOf(found);
+    const at = value.indexOf(address);
     same.push([path, place, at]);
-    return without(value.slice(0, at) + value.slice(at + found.length), path);
+    return without(value.slice(0, at) + value.slice(at + address.length), path);
   };
   return { data: without(data, []), same, requestId };
 }
@@ -49,8 +56,13 @@ export function answerAgain({ data, same }: KeptAnswer, request: unknown): unkno
     const last = names.pop() ?? '';
     // as: the path was taken from this answer
     const owner = names.reduce((part, name) => Reflect.get(part, name) as object, whole);
-    const rest = Reflect.get(owner, last) as string; // as above
-    Reflect.set(owner, last, rest.slice(0, at) + (texts[place] ?? '') + rest.slice(at));
+    const text = texts[place] ?? '';
+    if (at === undefined) {
+      Reflect.set(owner, last, text);
+    } else {
+      const rest = Reflect.get(owner, last) as string; // as above
+      Reflect.set(owner, last, rest.slice(0, at) + text + rest.slice(at));
+    }
   }
   return Reflect.get(whole, 'data');
 }
