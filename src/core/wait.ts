@@ -278,13 +278,17 @@ export interface JobUpdate<Job> {
   readonly raw: Job;
 }
 
-/** The options of a wait. */
-export const recordWaitOptions: OptionKinds<RecordWaitOptions<unknown>> = {
+/** The options of each wait of a call that has one `signal` for all. */
+export const innerWaitOptions: OptionKinds<Omit<RecordWaitOptions<unknown>, 'signal'>> = {
   timeout: milliseconds,
   interval: atLeast(0),
-  signal: abortSignal,
   onUpdate: callback(),
   isDone: callback(),
+};
+
+const recordWaitOptions: OptionKinds<RecordWaitOptions<unknown>> = {
+  ...innerWaitOptions,
+  signal: abortSignal,
 };
 
 /** What is particular to one kind of record. */

@@ -19,7 +19,7 @@ import {
   wholeNumber,
   requestOptions,
 } from '../core/options.js';
-import { waitForJob, type JobWaitOptions, type JobWatch, recordWaitOptions } from '../core/wait.js';
+import { waitForJob, type JobWaitOptions, type JobWatch, innerWaitOptions } from '../core/wait.js';
 import type { Transport } from '../core/send.js';
 import { invalidRequest, ConflictError, NotFoundError } from '../core/errors.js';
 import { limits } from './limits.js';
@@ -227,7 +227,10 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   ): AsyncIterableIterator<ContactLookupResult> {
     const call = 'contacts.lookupAll()';
     checkRows(emails, call);
-    const { from, ...rest } = readOptions(options, lookupOptions, { name: `\`${call}\`` });
+    const { from, ...rest } = readOptions(options, lookupOptions, {
+      name: `\`${call}\``,
+      isStrict: true,
+    });
     const { signal } = rest;
     yield* lookupAll(emails, (body) => this.lookup(body, asBulk(rest)), { from, signal });
   }
@@ -372,8 +375,8 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     const startedAt = this.#clock.now();
     const id = await idOf((query, more) => this.list(query, more), idOrEmail, options);
     const { deadline = Number.POSITIVE_INFINITY } = options;
-    // Of the time for both calls this one has the rest; with none left it is not sent.
-    const leftMs = Math.max(Number.MIN_VALUE, deadline - (this.#clock.now() - startedAt));
+    // Of the time for both calls this one has the rest.
+    const leftMs = Math.max(1, deadline - (this.#clock.now() - startedAt));
     return this.update(id, { subscribed }, { ...options, deadline: leftMs });
   }
 
@@ -462,12 +465,9 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
 
 const lookupOptions = { ...requestOptions, from: wholeNumber(0) };
 
-// A call of many jobs has one `signal` for all of them.
-const { timeout, interval, onUpdate, isDone } = recordWaitOptions;
-
 const manyOptions = {
   ...lookupOptions,
-  wait: group({ timeout, interval, onUpdate, isDone }),
+  wait: group(innerWaitOptions),
   onProgress: callback<(progress: unknown) => void>(),
 };
 

@@ -272,6 +272,12 @@ describe('the waits of many jobs', () => {
   });
 });
 
+it('lookupAll waits for no job, and refuses options of a wait', async () => {
+  const options: object = { wait };
+  const next = scene().messaging.contacts.lookupAll(['ann@example.com'], options).next();
+  await expect(next).rejects.toThrow('`wait` is not an option of `contacts.lookupAll()`');
+});
+
 describe('verifyAll', () => {
   it('yields one result per address, in order, and names what failed', async () => {
     const { messaging } = scene();
