@@ -1,15 +1,11 @@
 import type { AudioRequest, GenerationJob, VideoRequest } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
+import { limits } from '../../media/limits.js';
 import { count } from '../table.js';
 import { ended } from './outcomes.js';
 import { inline, messageOf } from './text.js';
 import { bodyFact } from './facts.js';
 import { assertAtMost, planTool, type Tool } from './tool.js';
-
-// The service makes that many at a time.
-const maxPending = 20;
-const callsAtOnce = 10;
-const limitMinutes = 10;
 
 /** Steps that are paid for. */
 export const mediaPlans: readonly Tool[] = [
@@ -19,7 +15,7 @@ export const mediaPlans: readonly Tool[] = [
       'Plans up to 20 videos in one call. Each is paid for. `duration` is in minutes, 1 to 15.',
     schema: schemas.generate.video.body,
     describe: ({ payload, ...folder }) => {
-      assertAtMost(payload.length, maxPending, 'videos');
+      assertAtMost(payload.length, limits.pendingJobs, 'videos');
       const minutes = payload.map(({ duration }) => duration);
       const known = minutes
         .filter((each) => each !== undefined)
@@ -94,7 +90,9 @@ export const mediaPlans: readonly Tool[] = [
 
 /** How many calls that may take, and how long the rate limit then makes them wait. */
 function callCost(calls: number): string {
-  const minutes = Math.floor((calls - 1) / callsAtOnce) * limitMinutes;
+  const { limit, windowMs } = limits.requests;
+  const windowMinutes = windowMs / 60_000;
+  const minutes = Math.floor((calls - 1) / limit) * windowMinutes;
   const most = calls === 1 ? '1' : `up to ${calls}`;
-  return `${most} of the ${callsAtOnce} calls in ten minutes${minutes > 0 ? `, so about ${minutes} minutes` : ''}`;
+  return `${most} of the ${limit} calls in ${windowMinutes} minutes${minutes > 0 ? `, so about ${minutes} minutes` : ''}`;
 }

@@ -162,7 +162,7 @@ describe('several videos', () => {
 
   it('that the rate limit makes wait are told with about how long', async () => {
     const read = await openDesk().read('plan_videos', links(12));
-    expect(read).toContain('up to 12 of the 10 calls in ten minutes, so about 10 minutes');
+    expect(read).toContain('up to 12 of the 10 calls in 10 minutes, so about 10 minutes');
   });
 });
 
