@@ -204,7 +204,8 @@ export class Ledger {
   }
 
   #startWriting(place: string, onTried: () => void): void {
-    const before = hasIoContexts() ? undefined : this.#writing.get(place); // of another request there
+    // Where no request may wait for another (Workers) each writes for itself.
+    const before = hasIoContexts() ? undefined : this.#writing.get(place);
     const writing = (before ?? Promise.resolve())
       .then(() => this.#writeUntilDone(place, onTried))
       .finally(() => this.#writing.get(place) === writing && this.#writing.delete(place));
