@@ -128,6 +128,14 @@ export function positiveNumber(text: string): number {
   return value;
 }
 
+/** Reads a duration, such as `15s` or `2m`. */
+export function duration(text: string): string {
+  if (!/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text)) {
+    throw new InvalidArgumentError('It must be a duration, such as 500ms, 15s, 2m or 1h.');
+  }
+  return text;
+}
+
 /** Collects `--data name=value`; a value that is JSON becomes that, any other stays text. */
 export function collectData(
   text: string,

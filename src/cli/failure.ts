@@ -30,7 +30,11 @@ function messageOf(error: unknown): string {
   if (!isError(error)) {
     return String(error);
   }
-  const { code = '', path } = error as NodeJS.ErrnoException; // of a file system, or undefined
+  // Of a file or a port; of other errors all three are undefined.
+  const { code = '', path, port } = error as NodeJS.ErrnoException & { port?: number };
+  if (code === 'EADDRINUSE') {
+    return `Port ${String(port)} is taken. Use --port with another number, or --port 0 for any that is free.`;
+  }
   const sentence = fileErrors[code];
   return sentence === undefined ? error.message : sentence + (path ? `: ${path}` : '.');
 }
@@ -40,7 +44,6 @@ const fileErrors: Readonly<Record<string, string>> = {
   EISDIR: 'This is a folder, and no file',
   EACCES: 'This file may not be read or written',
   EEXIST: 'This file is there already; add --force to overwrite it',
-  EADDRINUSE: 'This port is taken; use another one, or --port 0 for any that is free',
 };
 
 function factsOf(error: unknown): object {

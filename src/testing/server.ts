@@ -266,6 +266,7 @@ async function toRequest(
 }
 
 async function send({ answer, headerNames }: Reply, response: ServerResponse): Promise<void> {
+  response.setHeader('Server', 'postreel-fake'); // `postreel doctor` looks for it
   for (const [name, value] of answer.headers) {
     if (name !== 'set-cookie') {
       response.setHeader(headerNames === 'upper' ? name.toUpperCase() : name, value);

@@ -83,7 +83,28 @@ it('turns the clock: a job is finished at once', async () => {
   await page.getByRole('cell', { name: 'success' }).waitFor({ timeout: 5_000 });
   const ahead = Date.parse(`${(await page.locator('#now').textContent()) ?? ''}Z`) - Date.now();
   expect(ahead).toBeGreaterThan(3_500_000);
-  await page.getByText('60 min ahead of this machine').waitFor({ timeout: 5_000 });
+  await page
+    .getByText('The clock of the fakes is 60 min ahead of this machine.')
+    .waitFor({ timeout: 5_000 });
+});
+
+it('shows the text of a job, and links its file', async () => {
+  await open('Jobs');
+  await page.getByRole('cell', { name: 'Good morning!' }).waitFor({ timeout: 5_000 });
+  const href = await page.getByRole('link', { name: 'Open' }).first().getAttribute('href');
+  expect((await fetch(href ?? '')).status).toBe(200);
+});
+
+it('answers everything that it asks for itself', async () => {
+  const failed: string[] = [];
+  page.on('response', (response) => {
+    if (response.status() >= 400) {
+      failed.push(response.url());
+    }
+  });
+  await page.reload();
+  await page.getByRole('tab', { name: 'Jobs' }).waitFor({ timeout: 5_000 });
+  expect(failed).toEqual([]);
 });
 
 it('shows what was asked and what was answered, for each request', async () => {

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MediaClient, MessagingClient } from 'postreel';
 import { startFakeServer } from 'postreel/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readEnvFile, textOf } from '../../src/cli/environment.js';
@@ -27,7 +28,7 @@ async function start(args: readonly string[], options: Parameters<typeof inTermi
 
 describe('postreel fake', () => {
   it('prints addresses and keys, logs requests in color and stops on Ctrl+C', async () => {
-    const { terminal: screen, env, list } = await start(['--speed', '60']);
+    const { terminal: screen, env, list } = await start([]);
     expect(Object.keys(env)).toEqual([
       'MESSAGING_BASE_URL',
       'MESSAGING_API_KEY',
@@ -67,7 +68,52 @@ describe('postreel fake', () => {
   it('--seed makes up contacts', async () => {
     const { list } = await start(['--seed', '7']);
     const page = (await (await list('?limit=100')).json()) as { data: { id: string }[] };
-    expect(page.data).toHaveLength(7);
+    expect(page.data).toHaveLength(7 + 2); // and the two that the documents name
+  });
+
+  it('runs in real time: a campaign for tomorrow stays scheduled, and a file is ready after --job-time', async () => {
+    const { env } = await start(['--job-time', '1s']);
+    const messaging = new MessagingClient({
+      apiKey: env['MESSAGING_API_KEY'],
+      baseUrl: env['MESSAGING_BASE_URL'],
+    });
+    const tomorrow = new Date(Date.now() + 86_400_000);
+    await messaging.campaigns.send('cam_spring', { scheduledFor: tomorrow.toISOString() });
+    const media = new MediaClient({ apiKey: env['MEDIA_API_KEY'], baseUrl: env['MEDIA_BASE_URL'] });
+    const job = await media.generate.video({
+      workflowType: 'idea',
+      prompt: 'Why cats purr',
+      voiceId: 'voice_1',
+    });
+    await job.waitForFile({ interval: 500 });
+    expect((await messaging.campaigns.get('cam_spring')).status).toBe('SCHEDULED');
+  });
+
+  it('knows the ids that the documents use', async () => {
+    const { env } = await start([]);
+    const messaging = new MessagingClient({
+      apiKey: env['MESSAGING_API_KEY'],
+      baseUrl: env['MESSAGING_BASE_URL'],
+    });
+    await messaging.contacts.get('con_1');
+    await messaging.templates.get('tpl_welcome');
+    await messaging.segments.get('seg_vip');
+    await messaging.campaigns.get('cam_spring');
+  });
+
+  it('notes once that the generate limit is used up', async () => {
+    const { env, terminal: screen } = await start(['--job-time', '100ms']);
+    const media = new MediaClient({ apiKey: env['MEDIA_API_KEY'], baseUrl: env['MEDIA_BASE_URL'] });
+    for (let made = 0; made < 10; made++) {
+      await media.generate.audio({ content: 'Good morning!', voiceId: 'voice_1' });
+    }
+    await screen.until('takes 10 generate calls in 10 minutes');
+  });
+
+  it('refuses a duration that it cannot read', async () => {
+    const { code, stderr } = await piped(['fake', '--job-time', 'soon', '--no-json']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('It must be a duration, such as 500ms, 15s, 2m or 1h.');
   });
 
   it('--host 0.0.0.0 prints addresses that can be used', async () => {
@@ -84,7 +130,7 @@ describe('postreel fake', () => {
     await server.close();
     expect([code, stderr]).toEqual([
       1,
-      'error: This port is taken; use another one, or --port 0 for any that is free.\n',
+      `error: Port ${port} is taken. Use --port with another number, or --port 0 for any that is free.\n`,
     ]);
   });
 

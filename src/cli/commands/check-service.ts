@@ -13,6 +13,8 @@ export interface ServiceCheck {
   readonly latencyMs?: number;
   /** How far the service's clock is ahead of this machine's. */
   readonly clockAheadMs?: number;
+  /** Whether it is a fake, whose clock may be moved. */
+  readonly isFake?: boolean;
   readonly problem?: string;
   /** With a problem: how a command ends by it. */
   readonly exitCode?: number;
@@ -46,6 +48,7 @@ export async function checkService(service: Service, context: Context): Promise<
       isKeyAccepted: true,
       latencyMs,
       ...(ahead !== undefined && { clockAheadMs: ahead }),
+      isFake: headers.get('server') === 'postreel-fake',
     };
   } catch (error) {
     context.signal.throwIfAborted();

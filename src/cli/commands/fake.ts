@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
-import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
-import { command, option, positiveNumber, wholeNumber } from '../command.js';
+import { createClock, startFakeServer, type FakeServer, type Service } from 'postreel/testing';
+import { command, duration, option, positiveNumber, wholeNumber } from '../command.js';
 import type { Context } from '../context.js';
 import { bytesOf, textOf } from '../environment.js';
 import { createPage } from '../fake/page-server.js';
@@ -12,6 +12,7 @@ interface Input {
   readonly port: number;
   readonly host: string;
   readonly speed: number;
+  readonly jobTime: string;
   readonly seed?: number;
   readonly env?: string;
   readonly log: boolean;
@@ -24,12 +25,13 @@ const usualPort = 4010;
 export const fake = command<Input>({
   name: 'fake',
   about: 'start fakes of both services, with a web page that shows what they hold',
-  more: 'Prints addresses and keys as the lines of an .env file, or writes them there: they are the same at every start on the same port. Requests are logged to stderr. Ctrl+C stops it.',
+  more: 'Prints addresses and keys as the lines of an .env file, or writes them there: they are the same at every start on the same port. Time runs as on this machine, but a media file is ready after 15 seconds. Requests are logged to stderr. Ctrl+C stops it.',
   options: [
     option('--port <number>', 'port; 0 takes any free one', wholeNumber(0, largestPort), usualPort),
     option('--host <address>', 'address to listen on; 0.0.0.0 for the whole network').default(
       '127.0.0.1',
     ),
+    option('--job-time <duration>', 'how long a media file takes', duration, '15s'),
     option('--speed <factor>', 'how many times faster their time runs', positiveNumber, 1),
     option(
       '--seed <contacts>',
@@ -42,25 +44,36 @@ export const fake = command<Input>({
     ),
     option('--no-log', 'print no requests'),
   ],
-  examples: ['fake', 'fake --env .env', 'fake --port 4020 --speed 60', 'fake --seed 100'],
-  run: async ({ port, host, speed, seed, env, log }, context) => {
+  examples: ['fake', 'fake --env .env', 'fake --port 4020 --job-time 2m', 'fake --seed 100'],
+  run: async ({ port, host, speed, jobTime, seed, env, log }, context) => {
     const { output, signal } = context;
     const clock = createClock({ mode: 'real', speed });
     const started: { server?: FakeServer } = {};
+    let hasNotedLimit = false;
     const server = await startFakeServer({
       port,
       host,
       messaging: { clock },
-      media: { clock },
+      media: { clock, durations: () => jobTime },
       ...createPage(() => started.server),
       onEnd: (exchange) => {
         const text = log ? lineOf(exchange, context) : undefined;
         if (text !== undefined) {
           output.note(text);
         }
+        if (
+          log &&
+          !hasNotedLimit &&
+          started.server &&
+          isGenerateLimitReached(started.server.media)
+        ) {
+          hasNotedLimit = true;
+          output.note(limitNote);
+        }
       },
     });
     started.server = server;
+    server.messaging.seed({ samples: true });
     if (seed !== undefined) {
       server.messaging.seed({ contacts: seed, emails: seed, events: seed, campaigns: 2 });
     }
@@ -77,6 +90,19 @@ export const fake = command<Input>({
     }
   },
 });
+
+const limitNote =
+  'The media service takes 10 generate calls in 10 minutes, and the last of them was just made. A client that keeps to this limit now waits; that is not an error.';
+
+/** Whether the next generate call has to wait. */
+function isGenerateLimitReached({ requests, clock }: Service): boolean {
+  const since = clock.now() - 600_000;
+  const recent = requests.filter(
+    ({ endpoint, status, at }) =>
+      endpoint?.startsWith('POST /v1/generate/') === true && status === 200 && at > since,
+  );
+  return recent.length >= 10;
+}
 
 /** Ctrl+C is how the command ends: its exit code is 0. */
 async function stopped(signal: AbortSignal): Promise<void> {

@@ -70,7 +70,7 @@ const pageHeaders = {
 
 interface FaultRequest {
   readonly service: 'messaging' | 'media';
-  readonly endpoint: string;
+  readonly endpoint: Parameters<Service['fail']>[0];
   readonly fault: Fault;
 }
 

@@ -4,6 +4,7 @@ export const page = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Postreel fakes</title>
+<link rel="icon" href="data:,">
 <style>
   :root { color-scheme: light dark; --line: #8884; --accent: light-dark(#1d4ed8, #93c5fd); --bad: light-dark(#b91c1c, #fca5a5); --soft: light-dark(#52525b, #b4b4bc); }
   * { box-sizing: border-box; }
@@ -24,6 +25,7 @@ export const page = `<!doctype html>
   th, td { text-align: left; padding: 5px 12px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; max-width: 420px; overflow-wrap: break-word; }
   td:is([data-heading=Body], [data-heading=Answer], [data-heading=Data]) { overflow-wrap: anywhere; }
   td > span { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
+  td > a { color: var(--accent); }
   td > button { border: 0; padding: 0; background: none; color: var(--accent); text-align: left; text-decoration: underline; cursor: pointer; overflow-wrap: anywhere; }
   .empty, .note { color: var(--soft); }
   .bad { color: var(--bad); }
@@ -68,7 +70,7 @@ export const page = `<!doctype html>
     events: { At: (r) => time(r.createdAt), Event: (r) => r.name, Contact: (r) => r.email ?? r.contactId, Data: (r) => json(r.data) },
     campaigns: { Name: (r) => r.name, Status: (r) => r.status, Subject: (r) => r.subject, Audience: (r) => r.audienceType, Id: (r) => r.id },
     executions: { Started: (r) => time(r.startedAt), Workflow: (r) => r.workflow, Contact: (r) => r.email ?? r.contactId, Status: (r) => r.status, Step: (r) => r.step ?? '', Id: (r) => r.id },
-    jobs: { Accepted: (r) => time(r.acceptedAt), Kind: (r) => r.kind, Name: (r) => r.name, Status: (r) => r.status, Id: (r) => r.fileId },
+    jobs: { Accepted: (r) => time(r.acceptedAt), Kind: (r) => r.kind, Text: (r) => r.settings.prompt ?? r.settings.content ?? '', Status: (r) => r.status, File: (r) => r.download ?? '', Name: (r) => r.name, Id: (r) => r.fileId },
   };
   const faults = {
     'with 500': { status: 500 }, 'with 429': { status: 429, retryAfter: 2 }, 'with 401': { status: 401 }, 'with 422': { status: 422 },
@@ -90,9 +92,9 @@ export const page = `<!doctype html>
 
   function draw() {
     $('#now').textContent = time(state.now);
-    // A clock that runs fast makes the tomorrow of a program the past.
+    // When the fakes' clock is far ahead, a time that a program schedules for tomorrow is already past.
     const minutes = Math.round(state.aheadMs / 60000);
-    $('#ahead').textContent = Math.abs(minutes) < 1 ? '' : Math.abs(minutes) + ' min ' + (minutes > 0 ? 'ahead of' : 'behind') + ' this machine';
+    $('#ahead').textContent = Math.abs(minutes) < 1 ? '' : 'The clock of the fakes is ' + Math.abs(minutes) + ' min ' + (minutes > 0 ? 'ahead of' : 'behind') + ' this machine.';
     const { rows, counts, found } = state;
     const text = tab + found + JSON.stringify([rows, counts]);
     if (text === shown) return;
@@ -119,7 +121,11 @@ export const page = `<!doctype html>
         const isBad = heading === 'Status' && (row.status === undefined || row.status >= 400 || row.status === 'error');
         const cell = make('td', undefined, { 'data-heading': heading, ...(isBad ? { class: 'bad' } : {}) });
         const [opener, open] = opens[tab] ?? [];
-        const content = make(heading === opener ? 'button' : 'span', String(read(row)));
+        const text = String(read(row));
+        const isLink = heading === 'File' && text !== '';
+        const content = isLink
+          ? make('a', 'Open', { href: text, target: '_blank', rel: 'noreferrer' })
+          : make(heading === opener ? 'button' : 'span', text);
         if (heading === opener) content.onclick = () => open(row);
         cell.append(content);
         line.append(cell);

@@ -19,7 +19,7 @@ export function stateOf(
   const wanted = filter.trim().toLowerCase();
   const rows = (tables[table] ?? []).filter((row) => wanted === '' || hasText(row, wanted));
   return {
-    now: messaging.clock.date(),
+    now: messaging.clock.now(),
     aheadMs: messaging.clock.now() - Date.now(),
     endpoints: { messaging: messaging.endpoints, media: media.endpoints },
     counts: Object.fromEntries(Object.entries(tables).map(([name, all]) => [name, all.length])),

@@ -6,8 +6,8 @@ import { isDate } from '../../core/values.js';
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** `now()` as an ISO 8601 string. */
-  date(): string;
+  /** `now()` as a `Date`. */
+  date(): Date;
   /** Runs a task once, that long from now; the answer takes it back. */
   after(delayMs: number, task: Task): () => void;
   /** Moves time on, runs everything that falls due in order, and waits for it. */
@@ -111,8 +111,8 @@ class FakeClock implements Clock {
     return this.#taskTime ?? this.#outsideMs() + this.#skippedMs;
   }
 
-  date(): string {
-    return new Date(this.now()).toISOString();
+  date(): Date {
+    return new Date(this.now());
   }
 
   after(delayMs: number, task: Task): () => void {

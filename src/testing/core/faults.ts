@@ -2,6 +2,7 @@ import {
   anything,
   atLeast,
   flag,
+  nearest,
   plainObject,
   readOptions,
   wholeNumber,
@@ -132,6 +133,10 @@ function adviceFor(written: string, endpoints: readonly string[]): string {
   const likeness = (endpoint: string) =>
     wordsOf(endpoint).filter((word) => wanted.some((other) => isLike(word, other))).length * 10 -
     wordsOf(endpoint).length;
+  const typo = nearest(written, endpoints);
+  if (typo !== undefined) {
+    return `Did you mean '${typo}'?`;
+  }
   const candidates = endpoints
     .filter((endpoint) => wordsOf(endpoint).some((word) => isLike(word, wanted.at(-1) ?? '')))
     .sort((a, b) => likeness(b) - likeness(a))
@@ -139,7 +144,7 @@ function adviceFor(written: string, endpoints: readonly string[]): string {
     .map((endpoint) => `'${endpoint}'`);
   return candidates.length > 0
     ? `Did you mean ${candidates.join(', ')}?`
-    : "Use one of the endpoint table, or '*'.";
+    : "Use an endpoint of the service's document, such as 'POST /v1/send', or '*'.";
 }
 
 function wordsOf(endpoint: string): string[] {

@@ -26,7 +26,7 @@ export interface Service {
   /** Request handlers for MSW's `setupServer` and `setupWorker`. */
   readonly handlers: () => Promise<MswHandler[]>;
   /** Plans a fault for an endpoint (`'POST /v1/send'`, or `'*'` for each); the answer takes it back. */
-  readonly fail: (endpoint: EndpointName | '*' | (string & {}), fault: Fault) => () => void;
+  readonly fail: (endpoint: EndpointName | 'GET /cdn/{file}' | '*', fault: Fault) => () => void;
   /** Moves a fake's time on, e.g. `advance('10m')`, and waits for what happens in it. */
   readonly advance: (duration: Duration) => Promise<void>;
   /** Forgets requests, faults and rate-limit counts. */

@@ -134,7 +134,7 @@ function readScheduledFor(fields: Fields): number | undefined {
 
 /** A test goes to any address; one that is no contact does not become one. */
 function testContact(scope: Scope, email: string): Contact {
-  const at = scope.world.clock.date();
+  const at = scope.world.clock.date().toISOString();
   const stranger = { id: 'test', email, subscribed: false, data: {}, createdAt: at, updatedAt: at };
   return contactByEmail(scope, email) ?? stranger;
 }
@@ -163,7 +163,7 @@ function readContent(scope: Scope, fields: Fields) {
 
 /** A new campaign, in DRAFT. */
 export function draft({ world }: Scope, content: CampaignContent): Campaign {
-  const at = world.clock.date();
+  const at = world.clock.date().toISOString();
   return {
     // An index signature loses the names of what is omitted.
     ...(content as Campaign),

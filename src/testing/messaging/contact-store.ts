@@ -26,7 +26,7 @@ export function upsertContact(scope: Scope, email: string, change: ContactChange
   const contact = known ?? addContact(scope, email, change.subscribed ?? change.defaultSubscribed);
   const variables = patchData(scope, contact, change.data);
   if (known !== undefined) {
-    contact.updatedAt = scope.world.clock.date();
+    contact.updatedAt = scope.world.clock.date().toISOString();
     changeSubscription(scope, contact, change);
   }
   return { contact, isNew: known === undefined, variables };
@@ -83,7 +83,7 @@ export function removeContact(scope: Scope, contact: Contact): void {
 
 function addContact(scope: Scope, email: string, subscribed: boolean): Contact {
   const { world, project } = scope;
-  const now = world.clock.date();
+  const now = world.clock.date().toISOString();
   const contact: Contact = {
     id: world.id('con'),
     email: keptEmail(email),
@@ -111,7 +111,7 @@ function changeSubscription(
 
 function flip({ world }: Scope, contact: Contact, subscribed: boolean): void {
   contact.subscribed = subscribed;
-  contact.updatedAt = world.clock.date();
+  contact.updatedAt = world.clock.date().toISOString();
 }
 
 /** messaging, Custom fields 5: silently dropped from any `data`. */

@@ -78,7 +78,7 @@ function update(request: FakeRequest, scope: Scope): FakeAnswer {
     takeEmail(scope, contact, email);
   }
   patchData(scope, contact, data);
-  contact.updatedAt = scope.world.clock.date();
+  contact.updatedAt = scope.world.clock.date().toISOString();
   if (subscribed !== undefined) {
     setSubscribed(scope, contact, subscribed);
   }

@@ -43,7 +43,7 @@ function addDomain(scope: Scope, name: string): Domain {
     projectId: scope.project.id,
     domain: name,
     status: 'pending',
-    createdAt: scope.world.clock.date(),
+    createdAt: scope.world.clock.date().toISOString(),
   };
   scope.project.domains.set(domain.id, domain);
   watchDomain(scope, domain);
@@ -113,7 +113,7 @@ function checkDomain({ world, project }: Scope, domain: Domain): void {
     return;
   }
   domain.status = 'verified';
-  domain.verifiedAt = world.clock.date();
+  domain.verifiedAt = world.clock.date().toISOString();
 }
 
 /** The background check, for as long as the domain is pending. */

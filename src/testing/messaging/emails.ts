@@ -22,7 +22,7 @@ export function send(request: FakeRequest, scope: Scope): FakeAnswer {
   // One after the other, each with its own upsert and rendering: no batch.
   const emails = message.to.map((address) => sendTo(scope, { message, content, address }));
   return {
-    body: { success: true, data: { emails, timestamp: scope.world.clock.date() } },
+    body: { success: true, data: { emails, timestamp: scope.world.clock.date().toISOString() } },
   };
 }
 

@@ -29,7 +29,7 @@ function track(request: FakeRequest, scope: Scope) {
   // What a new contact's state is here is not shown: subscribed, as with POST /contacts.
   const { contact } = upsertContact(scope, email, { data, defaultSubscribed: true });
   const { id } = recordEvent(scope, contact, event, eventData(data));
-  return { contact: contact.id, event: id, timestamp: scope.world.clock.date() };
+  return { contact: contact.id, event: id, timestamp: scope.world.clock.date().toISOString() };
 }
 
 /** Newest first; the shape of the list is not shown. */

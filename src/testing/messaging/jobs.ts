@@ -67,7 +67,7 @@ function addJob({ world, project }: Scope, type: Job['type'], total: number): Jo
     processed: 0,
     counts: {},
     errors: [],
-    createdAt: world.clock.date(),
+    createdAt: world.clock.date().toISOString(),
   };
   project.jobs.set(job.id, job);
   return job;
@@ -91,7 +91,7 @@ function count({ counts }: Job, what: string): void {
 
 function finish({ world }: Scope, job: Job, state: 'done' | 'failed'): void {
   job.state = state;
-  job.finishedAt = world.clock.date();
+  job.finishedAt = world.clock.date().toISOString();
 }
 
 function isForgotten({ world }: Scope, { finishedAt }: Job): boolean {

@@ -33,7 +33,7 @@ export function deliver(scope: Scope, { to, ...mail }: Mail): SentEmail {
     subject: render(mail.subject, variables),
     body: render(mail.body, variables),
     variables,
-    sentAt: world.clock.date(),
+    sentAt: world.clock.date().toISOString(),
   };
   project.outbox.push(email);
   world.outbox.push(email);
@@ -57,7 +57,8 @@ function suppliedVariables({ id, email }: Contact): Record<string, string> {
 
 /**
  * Fills `{{plan}}`, `{{name ?? "default"}}` and `{{profile.tier}}` (messaging, Custom fields 7).
- * A field that is missing or null, without a default, becomes an empty text (not shown).
+ * A field that is missing or null, without a default, becomes an empty text (not shown). Blocks and filters
+ * of other template languages, such as `{{#if plan}}` and `{{name | upper}}`, are not variables: they stay.
  */
 export function render(text: string, variables: Readonly<Record<string, unknown>>): string {
   return text.replace(variable, (_match, path: string, double?: string, single?: string) =>
@@ -65,7 +66,8 @@ export function render(text: string, variables: Readonly<Record<string, unknown>
   );
 }
 
-const variable = /{{\s*([^\s{}?]+(?: +[^\s{}?]+)*)\s*(?:\?\?\s*(?:"([^"]*)"|'([^']*)')\s*)?}}/g;
+const variable =
+  /{{\s*((?![#/^>!&@])[^\s{}?|]+(?: +[^\s{}?|]+)*)\s*(?:\?\?\s*(?:"([^"]*)"|'([^']*)')\s*)?}}/g;
 
 /** A key with a dot in its name wins over a nested field. */
 function valueAt(variables: Readonly<Record<string, unknown>>, path: string): unknown {

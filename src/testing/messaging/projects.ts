@@ -115,7 +115,7 @@ export function addProject(world: MessagingWorld, name: string, owner: User): Pr
     publicKey: world.key('pk'),
     isDisabled: false,
     settings: {},
-    createdAt: world.clock.date(),
+    createdAt: world.clock.date().toISOString(),
     members: [{ userId: owner.id, email: owner.email, role: 'OWNER' }],
     billingLimits: {},
     ...emptyProject(),
@@ -167,7 +167,7 @@ function emptyProject() {
 
 function addVerifiedDomain(world: MessagingWorld, project: Project): void {
   const id = world.id('dom');
-  const now = world.clock.date();
+  const now = world.clock.date().toISOString();
   project.domains.set(id, {
     id,
     projectId: project.id,
@@ -237,7 +237,7 @@ function setLimits(request: FakeRequest, { project }: Scope): FakeAnswer {
 
 /** The current period is the calendar month. */
 function consumption(_request: FakeRequest, { world, project }: Scope): FakeAnswer {
-  const month = world.clock.date().slice(0, '2026-01'.length);
+  const month = world.clock.date().toISOString().slice(0, '2026-01'.length);
   const count = (source: SentEmail['source']) =>
     project.outbox.filter((email) => email.source === source && email.sentAt.startsWith(month))
       .length;

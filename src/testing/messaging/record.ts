@@ -5,7 +5,11 @@ export function addActivity(
   { world, project }: Scope,
   entry: { readonly type: string; readonly contactId?: string; readonly [field: string]: unknown },
 ): void {
-  project.activity.push({ ...entry, id: world.id('act'), createdAt: world.clock.date() });
+  project.activity.push({
+    ...entry,
+    id: world.id('act'),
+    createdAt: world.clock.date().toISOString(),
+  });
 }
 
 /** The whole feed, newest first: what was recorded, and what recipients did with their mail. */
@@ -53,7 +57,7 @@ export function recordEvent(
     contactId: contact.id,
     name,
     data,
-    createdAt: world.clock.date(),
+    createdAt: world.clock.date().toISOString(),
   };
   project.events.push(event);
   addActivity(scope, { type: 'event.tracked', contactId: contact.id, event: name });

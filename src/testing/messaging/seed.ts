@@ -1,4 +1,4 @@
-import { readOptions, wholeNumber, type OptionKinds } from '../../core/options.js';
+import { flag, readOptions, wholeNumber, type OptionKinds } from '../../core/options.js';
 import type {
   Campaign,
   Contact,
@@ -28,6 +28,11 @@ export interface SeedPlan {
   events?: number;
   /** Sent in the past; half of them were opened, a fifth clicked, one in fifty bounced. */
   emails?: number;
+  /**
+   * The records that the documentation's programs name: the contacts `con_1` and `con_2`, the template
+   * `tpl_welcome`, the campaign `cam_spring` and the segment `seg_vip`.
+   */
+  samples?: boolean;
 }
 
 const many = wholeNumber(0);
@@ -39,6 +44,7 @@ const seedKinds: OptionKinds<SeedPlan> = {
   workflows: many,
   events: many,
   emails: many,
+  samples: flag,
 };
 
 /** What was made up, in the order of its making. */
@@ -55,6 +61,9 @@ export interface Seeded {
 /** Fills a project; the same plan gives the same data each time, apart from the clock's time. */
 export function seed(scope: Scope, given: SeedPlan): Seeded {
   const plan = readOptions(given, seedKinds, { name: '`seed()`', example: '{ contacts: 100 }' });
+  if (plan.samples === true) {
+    addSamples(scope);
+  }
   // Events and emails belong to a contact, so that they bring at least one contact along.
   const needsContact =
     (plan.events ?? 0) + (plan.emails ?? 0) > 0 && scope.project.contacts.size === 0;
@@ -67,6 +76,51 @@ export function seed(scope: Scope, given: SeedPlan): Seeded {
   const events = seedEvents(scope, plan.events ?? 0, people);
   const emails = seedEmails(scope, plan.emails ?? 0, { people, campaigns });
   return { contacts, templates, campaigns, segments, workflows, events, emails };
+}
+
+/** Adds the records that the documentation's programs name. */
+function addSamples(scope: Scope): void {
+  const { world, project } = scope;
+  const at = world.clock.date().toISOString();
+  const from = defaultSender(project);
+  const mail = { subject: 'Hello {{name ?? "there"}}', body: '<p>Hello {{name ?? "there"}}!</p>' };
+  for (const [id, name, plan] of [
+    ['con_1', 'Ann', 'pro'],
+    ['con_2', 'Bea', 'free'],
+  ] as const) {
+    const email = `${name.toLowerCase()}@example.com`;
+    const contact: Contact = { id, email, subscribed: true, data: emptyData(), ...stamps(at) };
+    patchData(scope, contact, { name, plan, joinedAt: at });
+    put(project.contacts, contact);
+    project.contactIds.set(email, id);
+  }
+  put(project.templates, {
+    id: 'tpl_welcome',
+    name: 'Welcome',
+    type: 'TRANSACTIONAL',
+    from,
+    ...mail,
+    ...stamps(at),
+  });
+  put(project.campaigns, {
+    id: 'cam_spring',
+    name: 'Spring',
+    audienceType: 'ALL',
+    status: 'DRAFT',
+    scheduledAt: null,
+    from,
+    ...mail,
+    ...stamps(at),
+  });
+  put(project.segments, {
+    id: 'seg_vip',
+    name: 'VIPs',
+    type: 'STATIC',
+    trackMembership: false,
+    memberCount: 0,
+    members: new Set<string>(),
+    ...stamps(at),
+  });
 }
 
 const hourMs = 3_600_000;
@@ -125,7 +179,7 @@ function seedTemplates({ world, project }: Scope, count: number): Template[] {
       body,
       type: pick(['TRANSACTIONAL', 'MARKETING'], index),
       from: defaultSender(project),
-      ...stamps(world.clock.date()),
+      ...stamps(world.clock.date().toISOString()),
     };
     return put(project.templates, template);
   });
@@ -142,7 +196,7 @@ function seedCampaigns({ world, project }: Scope, count: number): Campaign[] {
       audienceType: 'ALL',
       status: 'DRAFT',
       scheduledAt: null,
-      ...stamps(world.clock.date()),
+      ...stamps(world.clock.date().toISOString()),
     };
     return put(project.campaigns, campaign);
   });
@@ -159,7 +213,7 @@ function seedSegments(scope: Scope, count: number): Segment[] {
       trackMembership: false,
       memberCount: 0,
       members: new Set(),
-      ...stamps(world.clock.date()),
+      ...stamps(world.clock.date().toISOString()),
     };
     refreshCount(scope, segment);
     return put(project.segments, segment);
@@ -178,7 +232,7 @@ function seedWorkflows({ world, project }: Scope, count: number): Workflow[] {
       steps: new Map(),
       transitions: new Map(),
       executions: new Map(),
-      ...stamps(world.clock.date()),
+      ...stamps(world.clock.date().toISOString()),
     };
     return put(project.workflows, workflow);
   });

@@ -27,7 +27,7 @@ export const handlers: Handlers<Scope> = {
   'PATCH /segments/{id}': (request, scope) => {
     const segment = findSegment(scope, request);
     const change = readBody(request, (fields) => readChange(fields, segment));
-    Object.assign(segment, change, { updatedAt: scope.world.clock.date() });
+    Object.assign(segment, change, { updatedAt: scope.world.clock.date().toISOString() });
     if ('condition' in change) {
       refreshCount(scope, segment);
     }
@@ -78,7 +78,7 @@ export const handlers: Handlers<Scope> = {
 };
 
 function createSegment({ world }: Scope, request: FakeRequest): Segment {
-  const at = world.clock.date();
+  const at = world.clock.date().toISOString();
   return readBody(request, (fields) => {
     const type = fields.requiredOneOf('type', ['DYNAMIC', 'STATIC']);
     const condition = readCondition(fields, type);

@@ -14,7 +14,7 @@ export const handlers: Handlers<Scope> = {
   },
 
   'POST /templates': (request, scope) => {
-    const at = scope.world.clock.date();
+    const at = scope.world.clock.date().toISOString();
     const template = readBody(request, (fields) => ({
       id: scope.world.id('tpl'),
       // messaging, Templates: all four are required.
@@ -43,7 +43,9 @@ export const handlers: Handlers<Scope> = {
       }),
       ...readSender(scope, fields),
     }));
-    return { body: Object.assign(template, change, { updatedAt: scope.world.clock.date() }) };
+    return {
+      body: Object.assign(template, change, { updatedAt: scope.world.clock.date().toISOString() }),
+    };
   },
 
   'DELETE /templates/{id}': (request, scope) => {
@@ -53,7 +55,7 @@ export const handlers: Handlers<Scope> = {
 
   'POST /templates/{id}/duplicate': (request, scope) => {
     const original = findTemplate(scope, request);
-    const at = scope.world.clock.date();
+    const at = scope.world.clock.date().toISOString();
     const id = scope.world.id('tpl');
     const copy = { ...original, id, name: `${original.name} (copy)`, createdAt: at, updatedAt: at };
     scope.project.templates.set(id, copy);

@@ -16,7 +16,13 @@ export function addUser(
   { email, password }: { readonly email: string; readonly password: string },
 ): User {
   const id = world.id('usr');
-  const user: User = { id, email, password, isVerified: false, createdAt: world.clock.date() };
+  const user: User = {
+    id,
+    email,
+    password,
+    isVerified: false,
+    createdAt: world.clock.date().toISOString(),
+  };
   world.users.set(id, user);
   return user;
 }

@@ -42,7 +42,7 @@ export function startExecution(
     contactId: contact.id,
     status: 'RUNNING',
     context,
-    startedAt: scope.world.clock.date(),
+    startedAt: scope.world.clock.date().toISOString(),
   };
   workflow.executions.set(execution.id, execution);
   walk({ scope, workflow, execution, contact }, firstStep(workflow)?.id);
@@ -160,7 +160,7 @@ function fail({ scope, execution }: Run, error: unknown): void {
 
 function end(scope: Scope, execution: WorkflowExecution, status: string): void {
   execution.status = status;
-  execution.endedAt = scope.world.clock.date();
+  execution.endedAt = scope.world.clock.date().toISOString();
   forgetWait(execution);
 }
 

@@ -140,7 +140,7 @@ function describe(run: Run, config: Readonly<Record<string, unknown>>): WebhookC
     method: String(method),
     headers: { 'content-type': 'application/json', ...stringsOf(headers) },
     body: body ?? defaultBody(run),
-    at: run.scope.world.clock.date(),
+    at: run.scope.world.clock.date().toISOString(),
   };
 }
 

@@ -44,7 +44,9 @@ export const handlers: Handlers<Scope> = {
   'PATCH /workflows/{id}': (request, scope) => {
     const workflow = findWorkflow(scope, request);
     const change = readBody(request, (fields) => readChange(fields, workflow));
-    Object.assign(workflow, extras(request), change, { updatedAt: scope.world.clock.date() });
+    Object.assign(workflow, extras(request), change, {
+      updatedAt: scope.world.clock.date().toISOString(),
+    });
     return { body: withGraph(workflow, scope) };
   },
 
@@ -185,7 +187,7 @@ export const handlers: Handlers<Scope> = {
 };
 
 function createWorkflow(scope: Scope, request: FakeRequest): Workflow {
-  const at = scope.world.clock.date();
+  const at = scope.world.clock.date().toISOString();
   const { workflowStart, enabledOnCreate } = scope.world.settings;
   const workflow = readBody(request, (fields): Workflow => ({
     // Workflow fields are not shown: whatever else is sent is kept.

@@ -63,8 +63,8 @@ export const elsewhere: readonly Misuse[] = [
   ],
   [
     'a fault of an endpoint that is none',
-    () => createFakeMessaging().fail('POST /v1/sendd', { status: 503 }),
-    'POST /v1/send',
+    () => createFakeMessaging().fail('POST /v1/sent' as never, { status: 503 }),
+    "Did you mean 'POST /v1/send'?",
   ],
   ['half a contact', () => createFakeMessaging().seed({ contacts: 0.5 }), '`contacts` must be'],
   ['a port in words', () => startFakeServer({ port: 'http' as never }), '`port` must be'],

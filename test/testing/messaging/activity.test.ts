@@ -9,7 +9,7 @@ async function busy() {
   const mail = { from: 'me@example.com', subject: 'Hi', body: 'Hi' };
   await ok(fake, 'POST /v1/send', { body: { ...mail, to: 'ann@example.com' } });
   await fake.advance('1h');
-  const at = fake.clock.date();
+  const at = fake.clock.date().toISOString();
   Object.assign(fake.project.outbox[0] ?? {}, { openedAt: at, clickedAt: at });
   return fake;
 }

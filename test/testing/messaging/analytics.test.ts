@@ -9,7 +9,7 @@ describe('messaging, Analytics', () => {
     const fake = createFakeMessaging({ clock });
     const { emails } = fake.seed({ contacts: 3, emails: 3 });
     await fake.advance('1d');
-    Object.assign(emails[1] ?? {}, { openedAt: fake.clock.date() });
+    Object.assign(emails[1] ?? {}, { openedAt: fake.clock.date().toISOString() });
     const query = 'startDate=2026-03-09&endDate=2026-03-11';
     expect(await ok(fake, `GET /analytics/timeseries?${query}`)).toEqual({
       timeseries: [
@@ -43,7 +43,7 @@ describe('messaging, Analytics', () => {
     for (const email of emails) {
       Reflect.deleteProperty(email, 'openedAt');
     }
-    Object.assign(emails[1] ?? {}, { openedAt: fake.clock.date() });
+    Object.assign(emails[1] ?? {}, { openedAt: fake.clock.date().toISOString() });
     expect(await ok(fake, 'GET /analytics/top-campaigns?metric=sent&limit=1')).toMatchObject({
       campaigns: [{ id: campaigns[0]?.id, sent: 3 }],
     });

@@ -24,7 +24,7 @@ describe('messaging, POST /v1/send', () => {
       success: true,
       data: {
         emails: [{ contact: { id: email?.contactId, email: 'ann@example.com' }, email: email?.id }],
-        timestamp: fake.clock.date(),
+        timestamp: fake.clock.date().toISOString(),
       },
     });
   });
@@ -133,6 +133,13 @@ describe('messaging, POST /v1/send', () => {
     await send(fake, { body: '{{plan}}', data: { plan: 'pro' } });
     expect(fake.outbox[0]?.body).toBe('pro');
     expect([...fake.project.contacts.values()][0]?.data).toEqual({ plan: 'pro' });
+  });
+
+  it('leaves blocks and filters of other template languages unchanged', async () => {
+    const fake = createFakeMessaging();
+    const body = '{{#if plan}}{{plan | upper}}{{/if}}{{> footer}}{{! a comment }}';
+    await send(fake, { body, data: { plan: 'pro' } });
+    expect(fake.outbox[0]?.body).toBe(body);
   });
 
   it('from: an object gives the sender a name', async () => {

@@ -18,7 +18,7 @@ describe('messaging, Errors', () => {
         errors: [{ field: 'email', message: 'is required.', code: 'required' }],
         suggestion: someText,
       },
-      timestamp: fake.clock.date(),
+      timestamp: fake.clock.date().toISOString(),
     });
   });
 

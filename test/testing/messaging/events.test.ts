@@ -12,7 +12,11 @@ describe('messaging, POST /v1/track', () => {
     const [event] = fake.project.events;
     expect(answer).toEqual({
       success: true,
-      data: { contact: event?.contactId, event: event?.id, timestamp: fake.clock.date() },
+      data: {
+        contact: event?.contactId,
+        event: event?.id,
+        timestamp: fake.clock.date().toISOString(),
+      },
     });
   });
 

@@ -52,6 +52,15 @@ describe('seed()', () => {
     expect(fake.project.contactIds.size).toBe(10);
   });
 
+  it('adds the records that the documentation names', async () => {
+    const fake = createFakeMessaging();
+    fake.seed({ samples: true });
+    expect(await ok(fake, 'GET /contacts/con_1')).toMatchObject({ email: 'ann@example.com' });
+    expect(await ok(fake, 'GET /templates/tpl_welcome')).toMatchObject({ name: 'Welcome' });
+    expect(await ok(fake, 'GET /campaigns/cam_spring')).toMatchObject({ status: 'DRAFT' });
+    expect(await ok(fake, 'GET /segments/seg_vip')).toMatchObject({ type: 'STATIC' });
+  });
+
   it('makes 10 000 contacts', () => {
     const fake = createFakeMessaging();
     fake.seed({ contacts: 10_000 });

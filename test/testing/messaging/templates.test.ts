@@ -8,7 +8,11 @@ describe('messaging, Templates', () => {
   it('POST answers the template object', async () => {
     const fake = createFakeMessaging();
     const created = await ok(fake, 'POST /templates', { body: template });
-    expect(created).toMatchObject({ ...template, id: someText, createdAt: fake.clock.date() });
+    expect(created).toMatchObject({
+      ...template,
+      id: someText,
+      createdAt: fake.clock.date().toISOString(),
+    });
     expect(await ok(fake, `GET /templates/${created.id}`)).toEqual(created);
   });
 
@@ -70,7 +74,11 @@ describe('messaging, Templates', () => {
     const { id } = await ok(fake, 'POST /templates', { body: template });
     await fake.advance('1h');
     const changed = await ok(fake, `PATCH /templates/${id}`, { body: { subject: 'Hello' } });
-    expect(changed).toMatchObject({ ...template, subject: 'Hello', updatedAt: fake.clock.date() });
+    expect(changed).toMatchObject({
+      ...template,
+      subject: 'Hello',
+      updatedAt: fake.clock.date().toISOString(),
+    });
   });
 
   it('DELETE removes it', async () => {

@@ -69,7 +69,7 @@ describe('messaging, Account: projects', () => {
     const fake = createFakeMessaging();
     const body = { to: ['a@b.co', 'c@d.co'], from: 'shop@example.com', subject: 'S', body: 'B' };
     await ok(fake, 'POST /v1/send', { body });
-    fake.project.outbox[0]!.bouncedAt = fake.clock.date();
+    fake.project.outbox[0]!.bouncedAt = fake.clock.date().toISOString();
     const rates = { bounceRate: 0.5, complaintRate: 0, suspensions: [] };
     expect(await ok(fake, `GET ${mine(fake)}/security`)).toEqual(rates);
     expect(await ok(fake, `GET /projects/${fake.project.id}/security`)).toMatchObject(rates);

@@ -96,7 +96,7 @@ describe('messaging, Campaigns', () => {
     const id = await create(fake);
     fake.seed({ contacts: 5 });
     await ok(fake, `POST /campaigns/${id}/send`);
-    const at = fake.clock.date();
+    const at = fake.clock.date().toISOString();
     Object.assign(fake.project.outbox[0] ?? {}, { openedAt: at, clickedAt: at });
     Object.assign(fake.project.outbox[1] ?? {}, { bouncedAt: at });
     const stats = await ok(fake, `GET /campaigns/${id}/stats`);
