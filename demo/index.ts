@@ -14,7 +14,9 @@ fake.messaging.seed({ contacts: 250 });
 const { messagingUrl, mediaUrl } = fake;
 const messaging = new MessagingClient({ apiKey: fake.messaging.secretKey, baseUrl: messagingUrl });
 const media = new MediaClient({ apiKey: fake.media.apiKey, baseUrl: mediaUrl });
-console.log(`Fakes of both services run at ${fake.url}; nothing leaves this machine.\n`);
+console.log(`This demo sends an email, starts a workflow, reads a list, and makes a video.
+Fakes of both services run at ${fake.url}, so nothing leaves this machine. It takes about a minute.
+`);
 
 try {
   const { emails } = await messaging.send({

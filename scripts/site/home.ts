@@ -3,7 +3,7 @@ import type { Page } from './pages.js';
 
 const readme = readFileSync('README.md', 'utf8');
 const [email = ''] = /```ts\n[\s\S]*?\n```/.exec(readme) ?? [];
-const [install = ''] = /^npm install \.\/postreel-[^ ]+/m.exec(readme) ?? [];
+const [install = ''] = /^npm init [\s\S]*?(?=```)/m.exec(readme) ?? [];
 
 /** The first page: what this is, how to install it, and one whole program. */
 export const home: Page = {
@@ -24,18 +24,20 @@ hero:
 
 ## Install it
 
+Until the first release, build the package with \`npm pack\` in a clone. Then, in a new folder:
+
 \`\`\`sh
-npm init -y && npm pkg set type=module
-${install} # made by \`npm pack\` in a clone, until the first release
-npx postreel fake --speed 60 --env .env # fakes of both services: no account needed
+${install.trimEnd()}
 \`\`\`
+
+The last line starts fakes of both services, so you need no account.
 
 ## Send an email
 
 ${email}
 
-Leave the fakes running, save this as \`app.js\`, and run \`node --env-file=.env app.js\` in a second terminal. [Start](/start) goes on
-with a video, a web page, a server, a worker and a test.
+Leave the fakes running, save this as \`app.js\`, and run \`node --env-file=.env app.js\` in a second terminal.
+[Start](/start) continues with videos, a web page and a test.
 
 ## What it takes care of
 

@@ -32,8 +32,7 @@ const once: Readonly<Record<string, number>> = {
   '23-resume-after-a-crash.ts': 3,
   '24-workflow-as-code.ts': 2,
   '26-newsletter.ts': 38,
-  'README.md 2': 1,
-  'README.md 5': 3,
+  'README.md 2': 3,
   'docs/recipes/cron.md 1': 2,
 };
 /** It does its one thing in each run: whoever runs it again asks for another one. */
