@@ -67,12 +67,7 @@ export interface FakeServer {
 }
 
 /** Answers a request; rejects where the connection shall break. */
-type Handle = (request: Request) => Promise<Reply>;
-
-interface Reply {
-  readonly answer: Response;
-  readonly headerNames: 'lower' | 'upper';
-}
+type Handle = (request: Request) => Promise<Response>;
 
 /** A request and how it ended. */
 export interface Exchange {
@@ -113,7 +108,7 @@ export async function startFakeServer(given?: FakeServerOptions): Promise<FakeSe
       return reply(media, request, onAnswer);
     }
     const unknown = () => toResponse({ status: 404, body: 'Use /messaging, /media or /cdn.' });
-    return { answer: (await page?.(request)) ?? unknown(), headerNames: 'lower' };
+    return (await page?.(request)) ?? unknown();
   };
   const bases = { messagingUrl: messaging.baseUrl, mediaUrl: media.baseUrl };
   return { url, ...bases, messaging, media, close: () => close(server) };
@@ -150,7 +145,7 @@ async function reply(
   fake: FakeMessaging | FakeMedia,
   request: Request,
   onAnswer: FakeServerOptions['onAnswer'],
-): Promise<Reply> {
+): Promise<Response> {
   const answer = await fake.handle(request);
   const record = recordOf.get(answer);
   if (onAnswer && record && /json|text/.test(answer.headers.get('content-type') ?? '')) {
@@ -160,7 +155,7 @@ async function reply(
       .text()
       .then((text) => onAnswer(record, text), noop);
   }
-  return { answer, headerNames: fake.settings.headerNames };
+  return answer;
 }
 
 function tellEnd(
@@ -265,11 +260,11 @@ async function toRequest(
   return new Request(url, { method: incoming.method ?? 'GET', headers, body, signal });
 }
 
-async function send({ answer, headerNames }: Reply, response: ServerResponse): Promise<void> {
+async function send(answer: Response, response: ServerResponse): Promise<void> {
   response.setHeader('Server', 'postreel-fake'); // `postreel doctor` looks for it
   for (const [name, value] of answer.headers) {
     if (name !== 'set-cookie') {
-      response.setHeader(headerNames === 'upper' ? name.toUpperCase() : name, value);
+      response.setHeader(name, value);
     }
   }
   response.setHeader('Set-Cookie', answer.headers.getSetCookie());

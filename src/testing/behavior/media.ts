@@ -14,16 +14,6 @@ export const mediaBehaviors = {
     what: 'whether a video request with a job that is refused makes none, or those before it',
     silent: 'POST /v1/generate/video: one file for each object; Errors 4: "rejections … not shown"',
   },
-  invalidStatus: {
-    values: [400, 422],
-    what: 'the status of a request that breaks a rule',
-    silent: 'Errors 4: "HTTP status codes … not shown"',
-  },
-  keyStatus: {
-    values: [401, 403],
-    what: 'the status of a missing or wrong key',
-    silent: 'Errors 4: "authentication failures: not shown"',
-  },
   capStatus: {
     values: [429, 400, 402, 403, 409, 503],
     what: 'the status when the pending cap refuses',
@@ -37,11 +27,6 @@ export const mediaBehaviors = {
   unknownFileStatus: {
     values: [404, 410, 400],
     what: 'the status of an unknown file id',
-    silent: 'Errors 4',
-  },
-  unknownFolderStatus: {
-    values: [404, 400, 422],
-    what: 'the status of an unknown `folderId`',
     silent: 'Errors 4',
   },
   statusField: {

@@ -19,11 +19,6 @@ export const messagingBehaviors = {
     what: 'the fields of answers that the document does not show',
     silent: '"not shown" throughout; Endpoints, last line',
   },
-  requestNames: {
-    values: ['usual', 'other'],
-    what: 'the names of request fields that the document does not show',
-    silent: 'Endpoints, last line',
-  },
   acknowledgements: {
     values: ['described', 'success', 'empty', 'no-content', 'true'],
     what: 'the answer of a change that has no answer in the document',
@@ -59,16 +54,6 @@ export const messagingBehaviors = {
     what: 'the body of a refusal',
     silent: 'Errors: two shapes, and "which error cases return which shape: not shown"',
   },
-  invalidStatus: {
-    values: [422, 400],
-    what: 'the status of a field with a wrong value',
-    silent: 'Errors: 400 "invalid parameters", 422 "validation failed"',
-  },
-  publicKeyStatus: {
-    values: [401, 403],
-    what: 'the status of a public key on a secret endpoint',
-    silent: 'Authentication 3 and 7: "invalid key", "unauthorized resource"',
-  },
   jobStatusField: {
     values: ['state', 'status'],
     what: 'the field with the status of a job',
@@ -83,21 +68,6 @@ export const messagingBehaviors = {
     values: ['percent', 'fraction', 'none'],
     what: 'the unit of the progress of a job',
     silent: 'Domains and jobs, last line',
-  },
-  stateWords: {
-    values: ['upper', 'lower', 'other'],
-    what: 'campaign and execution states beyond DRAFT, SCHEDULED and SENDING',
-    silent: '"Other campaign states … not shown"; "Execution statuses … not shown"',
-  },
-  eventNames: {
-    values: ['dotted', 'snake_case'],
-    what: 'activity types and the names of segment entry and exit events',
-    silent: 'Events 3 and 4',
-  },
-  periods: {
-    values: ['ignored', 'startDate'],
-    what: 'whether lists of events and activity keep to `startDate` and `endDate`',
-    silent: 'Endpoints, last line',
   },
   accountAccess: {
     values: ['key-or-session', 'session'],

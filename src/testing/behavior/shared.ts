@@ -17,31 +17,6 @@ export const sharedBehaviors = {
     what: 'fields that no document names',
     silent: 'Versioning: whether answers may grow is not shown',
   },
-  dates: {
-    values: ['milliseconds', 'seconds', 'offset'],
-    what: 'how a point in time is written',
-    silent: 'Resources: ISO 8601, without precision or zone',
-  },
-  contentType: {
-    values: ['json', 'charset', 'vendor', 'text', 'none'],
-    what: 'the `Content-Type` of answers',
-    silent: 'Endpoints: only that of requests is given',
-  },
-  headerNames: {
-    values: ['lower', 'upper'],
-    what: 'the case of header names on a socket',
-    silent: 'not shown; HTTP allows any',
-  },
-  delivery: {
-    values: ['whole', 'chunked', 'slow', 'compressed'],
-    what: 'how the bytes of an answer travel',
-    silent: 'not shown; HTTP allows any',
-  },
-  cutAnswers: {
-    values: ['never', 'some-reads'],
-    what: 'whether the body of a successful read breaks off now and then (every tenth one)',
-    silent: 'not shown; networks do',
-  },
   refusals: {
     values: ['status', 'ok'],
     what: 'whether a refusal has its HTTP status, or 200 with `success: false`',

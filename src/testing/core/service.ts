@@ -1,7 +1,6 @@
 import { withClock } from '../../core/async.js';
 import type { EndpointName } from '../endpoint-names.js';
 import { mswHandlers, type MswHandler } from '../msw.js';
-import { unpacked } from '../wire/delivery.js';
 import { isError } from '../../core/errors.js';
 import type { Clock, Duration } from './clock.js';
 import { breakExchange, readRequest, Refusal, toResponse, type Incoming } from './http.js';
@@ -83,10 +82,7 @@ export function createService<Scope>(options: ServiceOptions<Scope>): Service {
     handle,
     reset,
     requests: recorder.requests,
-    fetch: withClock(
-      async (input, init) => unpacked(await handle(new Request(input, init))),
-      clock,
-    ),
+    fetch: withClock((input, init) => handle(new Request(input, init)), clock),
     handlers: () =>
       mswHandlers([options.baseUrl, ...(also ? [also.baseUrl] : [])].map(trim), handle),
     fail: (endpoint, fault) => faults.fail(endpoint, fault),
@@ -169,7 +165,7 @@ export interface Wire {
   /** An object becomes JSON, text is sent as it is, `undefined` is an empty body. */
   refusal(refusal: Refusal, request: FakeRequest, requestId: string): FakeAnswer;
   /** The answer to a request of this method, on its way. */
-  deliver(response: Response, method: string): Response;
+  deliver(response: Response): Response;
 }
 
 /** Answers outside of the endpoint table: no keys, no rate limit, but recorded and breakable. */
@@ -197,7 +193,7 @@ function createPipeline<Scope>(options: ServiceOptions<Scope>): Pipeline {
       refused(asRefusal(error), incoming.request),
     );
     const response = toResponse({ ...given, headers: { ...headers, ...given.headers } });
-    return wire.deliver(response, incoming.request.method);
+    return wire.deliver(response);
   }
 
   async function run(

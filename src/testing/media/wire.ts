@@ -2,9 +2,8 @@ import { behaviorOf } from '../behavior/setting.js';
 import { mediaBehaviors, type MediaBehavior } from '../behavior/media.js';
 import type { Refusal } from '../core/http.js';
 import type { Wire } from '../core/service.js';
-import { enveloped, written, withOwnIds } from '../wire/answer.js';
-import { delivery } from '../wire/delivery.js';
-import { errorAnswer } from '../wire/errors.js';
+import { enveloped, encodeBody, withOwnIds } from '../wire/answer.js';
+import { cutRefusal, errorAnswer } from '../wire/errors.js';
 import type { FakeMediaOptions } from './options.js';
 import type { MediaWorld } from './world.js';
 
@@ -13,7 +12,7 @@ export function mediaWire({ settings, ids, clock }: MediaWorld): Wire {
   return {
     request: (request) => withOwnIds(request, ids, settings.ids),
     answer(answer) {
-      const body = written(answer.body, settings, ids);
+      const body = encodeBody(answer.body, settings, ids);
       return enveloped({ ...answer, body }, settings);
     },
     refusal: (refusal, _request, requestId) =>
@@ -23,7 +22,7 @@ export function mediaWire({ settings, ids, clock }: MediaWorld): Wire {
         now: clock.now(),
         isLegacy: false,
       }),
-    deliver: delivery(() => settings),
+    deliver: (response) => cutRefusal(response, settings),
   };
 }
 
@@ -35,14 +34,11 @@ export function settingsOf(options: FakeMediaOptions): MediaBehavior {
   return behaviorOf(mediaBehaviors, { ...options.behavior, ...Object.fromEntries(given) });
 }
 
-/** The document shows no status for any of these. */
+/** The document shows no status for either of these. */
 function withStatus(refusal: Refusal, settings: MediaBehavior): Refusal {
   const statuses: Readonly<Record<string, number>> = {
-    BAD_REQUEST: settings.invalidStatus,
-    UNAUTHORIZED: settings.keyStatus,
     PENDING_LIMIT: settings.capStatus,
     UNKNOWN_FILE: settings.unknownFileStatus,
-    UNKNOWN_FOLDER: settings.unknownFolderStatus,
   };
   const status = statuses[refusal.code];
   return status === undefined ? refusal : refusal.withStatus(status);

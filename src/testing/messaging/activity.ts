@@ -1,5 +1,5 @@
 import type { Handlers } from '../core/types.js';
-import { inPeriod, listAnswer } from './lists.js';
+import { listAnswer } from './lists.js';
 import type { Project, Scope } from './state.js';
 import { isActive } from './workflow-engine.js';
 import { feedOf } from './record.js';
@@ -11,7 +11,7 @@ const recentMs = 24 * 3_600_000;
 export const handlers: Handlers<Scope> = {
   'GET /activity': (request, scope) => {
     const type = request.query.get('type');
-    const feed = inPeriod(scope, request, feedOf(scope.project));
+    const feed = feedOf(scope.project);
     const items = feed.filter((entry) => type === null || entry.type === type);
     return listAnswer(scope, request, { items, name: 'activity', style: 'cursor' });
   },

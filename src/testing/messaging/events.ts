@@ -2,7 +2,7 @@ import type { FakeAnswer, FakeRequest, Handlers } from '../core/types.js';
 import { findOwn } from './find.js';
 import { eventData, upsertContact } from './contact-store.js';
 import { usageOf } from './contact-fields.js';
-import { inPeriod, listAnswer } from './lists.js';
+import { listAnswer } from './lists.js';
 import type { Scope, TrackedEvent } from './state.js';
 import { readBody } from './validate.js';
 import { recordEvent } from './record.js';
@@ -35,7 +35,7 @@ function track(request: FakeRequest, scope: Scope) {
 /** Newest first; the shape of the list is not shown. */
 function listEvents(request: FakeRequest, scope: Scope, events: readonly TrackedEvent[]) {
   return listAnswer(scope, request, {
-    items: inPeriod(scope, request, events).toReversed(),
+    items: events.toReversed(),
     name: 'events',
     style: 'cursor',
   });

@@ -159,9 +159,7 @@ function fire(
     if (contact === undefined) {
       continue;
     }
-    const isDotted = scope.world.settings.eventNames === 'dotted';
-    const event = isDotted ? `segment.${id}.${change.kind}` : `segment_${change.kind}`;
-    recordEvent(scope, contact, event, { segmentId: id, segment: name });
+    recordEvent(scope, contact, `segment.${id}.${change.kind}`, { segmentId: id, segment: name });
   }
 }
 

@@ -35,23 +35,6 @@ export function listAnswer<Item extends Listed>(
   return { body: cursorPage({ request, settings, key }, items) };
 }
 
-/** Whether lists keep to `startDate` and `endDate` is not shown. */
-export function inPeriod<Item extends { readonly createdAt: string }>(
-  { world }: Pick<Scope, 'world'>,
-  { query }: FakeRequest,
-  items: readonly Item[],
-): readonly Item[] {
-  if (world.settings.periods === 'ignored') {
-    return items;
-  }
-  const start = Date.parse(query.get('startDate') ?? '') || -Infinity;
-  const end = Date.parse(query.get('endDate') ?? '') || Infinity;
-  return items.filter(({ createdAt }) => {
-    const at = Date.parse(createdAt);
-    return at >= start && at <= end;
-  });
-}
-
 /** messaging, Limits: list page size, default 20, at most 100; 400 for invalid parameters. */
 export function readCount(request: FakeRequest, name: string, fallback = 20, max = 100): number {
   const text = request.query.get(name);

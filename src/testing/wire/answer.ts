@@ -7,23 +7,15 @@ import type { Ids, IdStyle } from '../core/ids.js';
 /** What both services share of a world. */
 export type SharedBehavior = BehaviorOf<typeof sharedBehaviors>;
 
-/** The ids, dates and further fields of an answer, as the world writes them. */
-export function written(body: unknown, behavior: SharedBehavior, ids: Ids): unknown {
-  const isPlain = behavior.ids === 'text' && behavior.dates === 'milliseconds';
-  if (isPlain && behavior.extraFields === 'none') {
+/** Writes the ids and additional fields of an answer as the settings say. */
+export function encodeBody(body: unknown, behavior: SharedBehavior, ids: Ids): unknown {
+  if (behavior.ids === 'text' && behavior.extraFields === 'none') {
     return body;
   }
   const grown = withExtras(asJson(body), behavior.extraFields);
-  return mapJson(grown, (value, name) => {
-    if (typeof value !== 'string') {
-      return value;
-    }
-    return /At$|_at$|^timestamp$/.test(name)
-      ? dateOf(value, behavior.dates)
-      : keepsText.test(name)
-        ? value
-        : ids.toWire(value, behavior.ids);
-  });
+  return mapJson(grown, (value, name) =>
+    typeof value === 'string' && !keepsText.test(name) ? ids.toWire(value, behavior.ids) : value,
+  );
 }
 
 /** Puts an answer into the envelope, or takes it out; a documented envelope stays where it is. */
@@ -42,19 +34,8 @@ export function enveloped(
   return isEnveloped && 'data' in body ? { ...answer, body: body.data } : answer;
 }
 
-/** Keys and addresses are no ids, whatever they are called. */
-const keepsText = /key$|^token$|^url$|^download$/i;
-
-function dateOf(value: string, style: SharedBehavior['dates']): string {
-  const time = Date.parse(value);
-  if (style === 'milliseconds' || Number.isNaN(time)) {
-    return value;
-  }
-  const seconds = (at: number) => new Date(at).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
-  return style === 'seconds' ? `${seconds(time)}Z` : `${seconds(time + twoHoursMs)}+02:00`;
-}
-
-const twoHoursMs = 7_200_000;
+/** The names of keys, addresses and times: their values are not ids. */
+const keepsText = /key$|^token$|^url$|^download$|At$|_at$|^timestamp$/i;
 
 /** A later version of the service: its records have fields of its own. */
 function withExtras(body: unknown, style: SharedBehavior['extraFields']): unknown {

@@ -1,4 +1,4 @@
-import type { Refusal } from '../core/http.js';
+import { truncate, type Refusal } from '../core/http.js';
 import type { FakeAnswer } from '../core/types.js';
 
 /** The settings of a world that errors depend on. */
@@ -65,4 +65,13 @@ function envelope({ refusal, requestId, now }: ErrorFacts): unknown {
 /** messaging, Errors: the body that `/v1/send` and `/v1/verify` are also documented with. */
 function legacy({ refusal, now }: ErrorFacts): unknown {
   return { code: refusal.status, error: refusal.code, message: refusal.message, time: now };
+}
+
+/** With `errorShape: 'cut'`, the body of a rejection breaks off; a 429 comes from a gateway and stays whole. */
+export function cutRefusal(
+  response: Response,
+  { errorShape }: Pick<ErrorWorld, 'errorShape'>,
+): Response {
+  const isCut = errorShape === 'cut' && !response.ok && response.status !== 429;
+  return isCut ? truncate(response) : response;
 }

@@ -105,19 +105,15 @@ export const resourceLaws: readonly Law<MessagingScene>[] = [
       };
       const first = await messaging.workflows.steps.create(id, wait);
       const last = await messaging.workflows.steps.create(id, { type: 'EXIT', autoConnect: false });
-      const isUsual = world.requestNames === 'usual';
-      const connect = (from: string, to: string) => {
-        const way = isUsual ? { fromStepId: from, toStepId: to } : { sourceId: from, targetId: to };
-        return messaging.workflows.transitions.create(id, way); // a name of this service
-      };
+      const connect = (fromStepId: string, toStepId: string) =>
+        messaging.workflows.transitions.create(id, { fromStepId, toStepId });
       if (world.workflowStart === 'trigger-step') {
         const [trigger] = (await messaging.workflows.get(id)).steps ?? [];
         await connect(trigger?.id ?? '', first.id);
       }
       await connect(first.id, last.id);
       await messaging.workflows.update(id, { enabled: true });
-      const start = isUsual ? { contactId: contact } : { subscriberId: contact };
-      const execution = await messaging.workflows.executions.start(id, start);
+      const execution = await messaging.workflows.executions.start(id, { contactId: contact });
       const graph = await messaging.workflows.get(id);
       const steps = graph.steps?.filter(({ type }) => type !== 'TRIGGER');
       expect(steps?.map((step) => step.id)).toEqual([first.id, last.id]);
@@ -155,10 +151,9 @@ export const resourceLaws: readonly Law<MessagingScene>[] = [
   },
   {
     name: 'domains and images keep what was sent',
-    async holds({ fake, messaging, world }) {
+    async holds({ fake, messaging }) {
       const name = 'news.example.org';
-      const body = world.requestNames === 'usual' ? { domain: name } : { name };
-      const { id } = await messaging.domains.create(body); // a name of this service
+      const { id } = await messaging.domains.create({ domain: name });
       fake.project.dns.add(name);
       await messaging.domains.verify(id);
       const domains = [...fake.project.domains.values()];
@@ -173,12 +168,9 @@ export const resourceLaws: readonly Law<MessagingScene>[] = [
   },
   {
     name: 'a signed-in user reaches the account, and rotated keys work at once',
-    async holds({ fake, messaging, world }) {
-      const { email, password } = fake.owner;
-      const isUsual = world.requestNames === 'usual';
-      const credentials = isUsual ? { email, password } : { login: email, secret: password };
+    async holds({ fake, messaging }) {
       const session = messaging.with({ apiKey: null });
-      await session.auth.login(credentials); // a name of this service
+      await session.auth.login(fake.owner);
       const projects = await session.projects.list().toArray();
       expect(projects).toHaveLength(1);
       const created = await session.projects.create({ name: 'Second' });

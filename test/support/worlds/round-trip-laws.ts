@@ -53,11 +53,8 @@ export const roundTripLaws: readonly Law<MessagingScene>[] = [
       const wait = { type: 'DELAY', config: { duration: '1d' }, ...alone } as const;
       const step = await workflows.steps.create(id, wait);
       const exit = await workflows.steps.create(id, { type: 'EXIT', ...alone });
-      const way =
-        world.requestNames === 'usual'
-          ? { fromStepId: step.id, toStepId: exit.id }
-          : { sourceId: step.id, targetId: exit.id };
-      const transition = await workflows.transitions.create(id, way); // a name of this service
+      const ends = { fromStepId: step.id, toStepId: exit.id };
+      const transition = await workflows.transitions.create(id, ends);
       const graph = await workflows.get(id);
       for (const record of [workflow, graph, ...(await workflows.list().toArray())]) {
         await taken(workflows.update(id, record));

@@ -29,5 +29,4 @@ export function mediaScene(world: World): MediaScene {
   return { fake, media: new client.MediaClient(fake.options), world: fake.settings };
 }
 
-const isBroken = ({ errorShape, cutAnswers }: World) =>
-  errorShape === 'cut' || cutAnswers === 'some-reads';
+const isBroken = ({ errorShape }: World) => errorShape === 'cut';

@@ -38,11 +38,10 @@ export const waitLaws: readonly Law<MessagingScene>[] = [
   {
     name: 'a bulk job is awaited to its end, and changes who it names',
     async holds(scene) {
-      const { fake, messaging, world } = scene;
+      const { fake, messaging } = scene;
       const { id } = await messaging.contacts.create({ email: 'ann@example.com' });
       await messaging.contacts.create({ email: 'bob@example.com' });
-      const body = world.requestNames === 'usual' ? { contactIds: [id] } : { ids: [id] };
-      const { jobId } = await messaging.contacts.bulkUnsubscribe(body);
+      const { jobId } = await messaging.contacts.bulkUnsubscribe({ contactIds: [id] });
       await passing(scene, (signal) =>
         messaging.contacts.waitForBulkJob(jobId, { interval: 20, signal }),
       );

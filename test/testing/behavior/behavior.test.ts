@@ -8,12 +8,9 @@ import { describe, expect, it } from 'vitest';
 import { alternatives, nameOf } from '../../support/worlds/worlds.js';
 import { mediaTrace, messagingTrace } from '../../support/testing/trace.js';
 
-/** Seen on a socket alone, where `server.test.ts` looks. */
-const isSocketOnly = (world: object) => 'headerNames' in world;
-
 describe('a world of the messaging fake', () => {
   const document = messagingTrace({});
-  const others = alternatives(messagingBehaviors).filter((world) => !isSocketOnly(world));
+  const others = alternatives(messagingBehaviors);
 
   it.each(others.map((world) => [nameOf(world), world] as const))(
     'differs on the wire with %s',
@@ -36,18 +33,16 @@ describe('a world of the messaging fake', () => {
 
 describe('a world of the media fake', () => {
   const document = mediaTrace({});
-  const others = alternatives(mediaBehaviors).filter((world) => !isSocketOnly(world));
-  // Media answers have no dates of their own; error envelopes do.
-  const seen = others.filter((world) => !('dates' in world));
+  const others = alternatives(mediaBehaviors);
 
-  it.each(seen.map((world) => [nameOf(world), world] as const))(
+  it.each(others.map((world) => [nameOf(world), world] as const))(
     'differs on the wire with %s',
     async (_, world) => {
       expect(await mediaTrace(world)).not.toEqual(await document);
     },
   );
 
-  it.each(seen.map((world) => [nameOf(world), world] as const))(
+  it.each(others.map((world) => [nameOf(world), world] as const))(
     'answers by %s once that is set while it runs',
     async (_, world) => {
       expect(await mediaTrace(world, 'running')).toEqual(await mediaTrace(world));
