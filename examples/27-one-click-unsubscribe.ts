@@ -5,7 +5,10 @@ import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();
 const page = 'https://shop.example.com/unsubscribe';
-const secret = process.env['UNSUBSCRIBE_SECRET'] ?? 'only for this example';
+const secret = process.env['UNSUBSCRIBE_SECRET']; // 32 random bytes as hexadecimal digits
+if (!secret) {
+  throw new Error('UNSUBSCRIBE_SECRET is not set.');
+}
 const tokenOf = (email: string) => createHmac('sha256', secret).update(email).digest('base64url');
 
 /** The link of one recipient: nobody else's works for them. */

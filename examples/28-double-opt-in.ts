@@ -5,7 +5,10 @@ import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();
 const page = 'https://shop.example.com/confirm';
-const secret = process.env['OPT_IN_SECRET'] ?? 'only for this example';
+const secret = process.env['OPT_IN_SECRET']; // 32 random bytes as hexadecimal digits
+if (!secret) {
+  throw new Error('OPT_IN_SECRET is not set.');
+}
 const tokenOf = (text: string) => createHmac('sha256', secret).update(text).digest('base64url');
 
 /** It works for this address, for three days. */

@@ -78,3 +78,17 @@ it('the README names the pages in the order of the sidebar', () => {
     order.filter((name) => !['start', 'changelog', 'contributing'].includes(name)),
   );
 });
+
+it.each(pages)(
+  'no command of $path has a comment behind it, which zsh would pass on',
+  ({ text }) => {
+    const commands = [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)]
+      .flatMap(([, code = '']) => code.split('\n'))
+      .filter((line) => !line.startsWith('#'));
+    expect(commands.filter((line) => line.includes(' #'))).toEqual([]);
+  },
+);
+
+it.each(documents)('no secret of $path has a default that would reach production', ({ text }) => {
+  expect(text).not.toMatch(/SECRET\w*['"]?\]?\s*(\?\?|\|\|)/);
+});

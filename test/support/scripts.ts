@@ -90,6 +90,8 @@ function environmentOf(fake: FakeServer): NodeJS.ProcessEnv {
     MEDIA_BASE_URL: fake.mediaUrl,
     MEDIA_API_KEY: fake.media.apiKey,
     WEBHOOK_SECRET: 'the secret of the tests',
+    OPT_IN_SECRET: 'the secret of the tests',
+    UNSUBSCRIBE_SECRET: 'the secret of the tests',
   };
 }
 
