@@ -102,6 +102,8 @@ export interface Route<
   readonly hasInput: boolean;
   /** How its file travels, where it uploads one. */
   readonly upload?: UploadFacts;
+  /** Brings a copy of the body into the form that is checked and sent. */
+  readonly normalize?: (body: Record<string, unknown>) => Record<string, unknown>;
   /** The largest JSON body that the service takes. */
   readonly maxBodyBytes?: number;
   /** May an error with this status leave a part of the body done? Asked before the body is checked. */
@@ -143,6 +145,7 @@ export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<
   readonly takesOnce?: boolean;
   readonly changes?: boolean;
   readonly upload?: UploadFacts;
+  readonly normalize?: (body: Record<string, unknown>) => Record<string, unknown>;
   readonly maxBodyBytes?: number;
   readonly partial?: (body: Body & {}, status: number | undefined) => boolean;
   readonly charged?: boolean;

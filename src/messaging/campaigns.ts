@@ -16,7 +16,7 @@ import {
 import type { Transport } from '../core/send.js';
 import { invalidRequest, type InvalidRequestError } from '../core/errors.js';
 import type { FilterInput, StoredFilter } from './shared/filters.js';
-import type { ListQuery } from './shared/values.js';
+import { normalizeEmailsIn, type ListQuery } from './shared/values.js';
 import { isServiceRecord, toRequestBody } from './shared/request-body.js';
 import { renderText, type TextCheck } from './shared/template-text.js';
 
@@ -25,9 +25,17 @@ export const routes = {
     query: of<CampaignQuery>(),
     returns: anyList<Campaign>('campaigns'),
   }),
-  create: route('POST /campaigns', { body: of<CampaignCreate>(), returns: of<CreatedCampaign>() }),
+  create: route('POST /campaigns', {
+    body: of<CampaignCreate>(),
+    returns: of<CreatedCampaign>(),
+    normalize: normalizeEmailsIn('from', 'replyTo'),
+  }),
   get: route('GET /campaigns/{id}', { returns: of<Campaign>() }),
-  replace: route('PUT /campaigns/{id}', { body: of<CampaignCreate>(), returns: of<Campaign>() }),
+  replace: route('PUT /campaigns/{id}', {
+    body: of<CampaignCreate>(),
+    returns: of<Campaign>(),
+    normalize: normalizeEmailsIn('from', 'replyTo'),
+  }),
   delete: route('DELETE /campaigns/{id}', { returns: of<Acknowledgement>() }),
   duplicate: route('POST /campaigns/{id}/duplicate', { returns: of<Campaign>() }),
   send: route('POST /campaigns/{id}/send', {
@@ -40,6 +48,7 @@ export const routes = {
   }),
   sendTest: route('POST /campaigns/{id}/test', {
     body: of<CampaignTest>(),
+    normalize: normalizeEmailsIn('email'),
     returns: of<Acknowledgement>(),
   }),
   stats: route('GET /campaigns/{id}/stats', { returns: of<CampaignStats>() }),

@@ -116,7 +116,8 @@ const sendBody = sendFields.check((context) => {
   }
 });
 
-const verifyBody = z.looseObject({ email });
+// To judge the address is what the service is asked for.
+const verifyBody = z.looseObject({ email: z.string().check(z.minLength(1)) });
 
 const sendResult = z.looseObject({
   emails: z.array(

@@ -3,10 +3,14 @@ import type { Acknowledgement, OpenInput, OpenRecord } from '../core/values.js';
 import type { Call, ListOptions, RequestOptions, Paginated, DataOptions } from '../core/types.js';
 import type { Transport } from '../core/send.js';
 import type { MessageData } from './shared/data.js';
-import type { ListQuery, PeriodQuery } from './shared/values.js';
+import { normalizeEmailsIn, type ListQuery, type PeriodQuery } from './shared/values.js';
 import { withEmptyDeleted } from './shared/request-body.js';
 
-const tracking = { body: of<TrackRequest>(), returns: of<TrackResult>() };
+const tracking = {
+  body: of<TrackRequest>(),
+  returns: of<TrackResult>(),
+  normalize: normalizeEmailsIn('email'),
+};
 const list = { query: of<EventQuery>(), returns: anyList<TrackedEvent>('events') };
 
 export const routes = {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { SchemasFor } from '../core/route.js';
 import { filterProblem } from './shared/filters.js';
-import { filter, knownOf, lenient, limit, open } from './shared/values.schemas.js';
+import { email, filter, knownOf, lenient, limit, open } from './shared/values.schemas.js';
 import type { routes, Segment, SegmentCreate } from './segments.js';
 
 const segment = z.looseObject({
@@ -63,7 +63,7 @@ const memberQuery = z.looseObject({
   cursor: z.optional(z.string()),
 });
 
-const membersRemove = z.looseObject({ emails: z.array(z.string()) });
+const membersRemove = z.looseObject({ emails: z.array(email) });
 
 const membersAdd = z.extend(membersRemove, {
   createMissing: z.optional(z.boolean()),

@@ -213,14 +213,6 @@ describe('what happens when a send fails', () => {
 });
 
 describe('verify', () => {
-  it('refuses what is no email address before the network', async () => {
-    await expect(offline.verify({ email: 'ann' })).rejects.toMatchObject({
-      name: 'InvalidRequestError',
-      outcome: 'not-sent',
-      fieldErrors: [{ field: 'email', message: 'must be an email address' }],
-    });
-  });
-
   it('answers what is known about an address', async () => {
     const { fetch } = answering();
     const messaging = messagingOver(fetch, { validation: { responses: 'throw' } });
