@@ -125,6 +125,8 @@ export interface UploadFacts {
   readonly contentType: string;
   readonly filename: string;
   readonly maxBytes?: number;
+  /** May the file be given as its text? */
+  readonly takesText?: boolean;
   /** Makes the body. Only the rows with uploads name it, so that a client without them has none of it. */
   readonly form: (file: FileInput, facts: UploadFacts) => MultipartBody;
 }
@@ -272,10 +274,10 @@ export interface Schema<T> {
 /** The fields that a document lists for a body, and what people write in their place. */
 export interface KnownFields {
   readonly names: readonly string[];
-  /** Names that other services use. */
-  readonly aliases?: Readonly<Record<string, string>>;
+  /** Names that other services use; `undefined` for one that is like a field and means something else. */
+  readonly aliases?: Readonly<Record<string, string | undefined>>;
   /** The same of the items of one field. */
-  readonly items?: { readonly of: string; readonly names: readonly string[] };
+  readonly items?: Omit<KnownFields, 'items'> & { readonly of: string };
 }
 
 /** About a valid body: a warning in words, or a field for which the call is refused after all. */

@@ -1,6 +1,7 @@
 import {
   isDate,
   tagOf,
+  withArticle,
   type Acknowledgement,
   type OpenRecord,
   type Timestamp,
@@ -347,7 +348,7 @@ function isTime(value: unknown): boolean {
 /** The error for the body of a send that is no object of fields. */
 function notFields(kind: string): InvalidRequestError {
   const message =
-    `must be an object of fields; got a ${kind}. ` +
+    `must be an object of fields; got ${withArticle(kind)}. ` +
     'Use `campaigns.send(id, { scheduledFor })` or `campaigns.schedule(id, at)`';
   return invalidRequest([{ field: 'body', message }], sending);
 }

@@ -61,6 +61,7 @@ const csv: UploadFacts = {
   contentType: 'text/csv',
   filename: 'contacts.csv',
   maxBytes: limits.importBytes,
+  takesText: true,
 };
 
 // The same change of the same ids.

@@ -6,7 +6,7 @@ import type { Transport } from '../core/send.js';
 import { limits } from './limits.js';
 import type { MessageData } from './shared/data.js';
 import { withEmptyDeleted, fieldsOf } from './shared/request-body.js';
-import { hasFiles, withEncodedAttachments } from './emails/attachments.js';
+import { hasFiles, encodeAttachments } from './emails/attachments.js';
 import type { TextCheck } from './shared/template-text.js';
 import {
   emailIn,
@@ -104,17 +104,18 @@ interface SendFields<Fields extends object = object> {
 }
 
 /**
- * A file that goes with an email. The service does not document its fields: these are the usual names,
- * and others are sent as they are. `attachment(path)` of `postreel/node` reads one.
+ * A file that goes with an email. The service does not document its fields: these are the usual names, and others
+ * are sent with a `warning`. `attachment(path)` of `postreel/node` reads one.
  */
 export interface Attachment extends OpenInput {
   /** The service does not document this name. */
   filename?: string | undefined;
   /**
-   * Bytes, a blob, base64, or a data address (`data:…;base64,…`); any other text, such as a path, is
-   * refused. It is sent as base64. The service does not document this name.
+   * Bytes, a blob, base64, or a data address (`data:…;base64,…`). It is sent as base64. Any other text, such as a
+   * path, is refused, and so are a stream and a missing content. The service does not document this name: where
+   * another field of your service stands for the content, such as a link, set `content: undefined`.
    */
-  content?: string | Uint8Array | ArrayBuffer | Blob | undefined;
+  content: string | Uint8Array | ArrayBuffer | Blob | undefined;
   /** E.g. `application/pdf`. The service does not document this name. */
   contentType?: string | undefined;
 }
@@ -206,7 +207,7 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
   ): Call<SendResult> {
     const sent = withEmptyDeleted(withOwnForm(body), this.#rules);
     this.#checkTexts(sent);
-    const before = hasFiles(sent) ? { run: () => withEncodedAttachments(sent) } : undefined;
+    const before = hasFiles(sent) ? { run: () => encodeAttachments(sent) } : undefined;
     const call = this.#transport.send(routes.send, { body: sent, before, once }, options);
     const to: unknown = isRecord(sent) ? sent['to'] : undefined;
     return Array.isArray(to) && to.length > 1 ? call.map((data) => this.#told(to, data)) : call;

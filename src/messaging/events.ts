@@ -35,14 +35,14 @@ export const trackingRoutes = {
 };
 
 /**
- * An event to track. The service does not document which fields are required; a call without `email` or
- * `event` is sent with a `warning`.
+ * An event to track. The service does not document whether `email` is required: a call without it is sent with a
+ * `warning`.
  */
 export interface TrackRequest<Fields extends object = object> extends OpenInput {
   /** The contact's email; a contact is created if none has it. */
   email?: string | undefined;
   /** The name of the event, e.g. `order.paid`. Workflows that listen for it are started. */
-  event?: string | undefined;
+  event: string;
   /** The service does not document this name. */
   subscribed?: boolean | undefined;
   /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */

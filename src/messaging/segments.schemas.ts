@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { SchemasFor } from '../core/route.js';
-import { filterProblem } from './shared/filters.js';
+import { filterProblem, filterWarnings } from './shared/filters.js';
 import { email, filter, knownOf, lenient, limit, open } from './shared/values.schemas.js';
 import type { routes, Segment, SegmentCreate } from './segments.js';
 
@@ -72,11 +72,16 @@ const membersAdd = z.extend(membersRemove, {
 
 export const schemas = {
   list: { returns: segment },
-  create: { body: segmentCreate, returns: lenient<Segment>(segment) },
+  create: {
+    body: segmentCreate,
+    returns: lenient<Segment>(segment),
+    warnings: ({ condition }) => filterWarnings('condition', condition),
+  },
   get: { returns: z.extend(segment, { memberCount: z.number() }) },
   update: {
     body: segmentUpdate,
     returns: lenient<Segment>(segment),
+    warnings: ({ condition }) => filterWarnings('condition', condition),
   },
   delete: { returns: open },
   compute: { returns: open },
