@@ -3,7 +3,7 @@ import type { FileInput } from '../core/values.js';
 import type { SchemasFor } from '../core/route.js';
 import { limits } from './limits.js';
 import { contactData, storedDataWarnings } from './shared/data.schemas.js';
-import { emailProblem, isId } from './shared/values.js';
+import { emailProblem, isId, normalizeEmail } from './shared/values.js';
 import { email, knownOf, limit, open } from './shared/values.schemas.js';
 import type { routes } from './contacts.js';
 import type { ContactLookup, ContactSelection } from './contacts.types.js';
@@ -34,7 +34,7 @@ const contactUpdate = z.partial(contactCreate);
 const emailList = {
   max: limits.lookupEmails,
   items: 'email addresses',
-  itemProblem: emailProblem,
+  itemProblem: (item: unknown) => emailProblem(normalizeEmail(item)),
   hint: 'Use `contacts.lookupAll()`',
 };
 const lookup = listBody<ContactLookup>('emails', emailList);

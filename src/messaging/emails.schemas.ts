@@ -12,7 +12,7 @@ import {
   type Recipients,
 } from './emails.js';
 import { attachmentProblems } from './emails/attachments.js';
-import { emailProblem } from './shared/values.js';
+import { emailIn, emailProblem, normalizeAddress, normalizeEmail } from './shared/values.js';
 
 const lineBreak = /[\r\n]/;
 const headerValue = z.string().check(
@@ -193,7 +193,7 @@ function* addressProblems(value: unknown, path: PropertyKey[]): Generator<Proble
   if (value === undefined) {
     yield { path, message: 'is required' };
   } else if (typeof value === 'string') {
-    yield* emailProblems(value, path);
+    yield* emailProblems(emailIn(normalizeAddress(value)), path);
   } else if (isRecord(value)) {
     yield* namedProblems(value, path);
   } else {
@@ -220,7 +220,7 @@ const ofOneRecipient =
   'has no effect here: an address is { name, email }. `sendEach()` takes `data`, `attachments` and more for each recipient';
 
 function* emailProblems(value: unknown, path: PropertyKey[]): Generator<Problem> {
-  const message = value === undefined ? 'is required' : emailProblem(value);
+  const message = value === undefined ? 'is required' : emailProblem(normalizeEmail(value));
   if (message !== undefined) {
     yield { path, message };
   }

@@ -1,5 +1,6 @@
 import { createFakeMessaging } from 'postreel/testing';
 import { defineWorkflow, MessagingClient } from 'postreel';
+import { messaging as schemas } from 'postreel/schemas';
 import { describe, expect, it } from 'vitest';
 import { messagingOver } from '../support/clients.js';
 import { answering } from '../support/msw.js';
@@ -177,6 +178,24 @@ describe('`Name <address>`', () => {
       });
     },
   );
+});
+
+describe('the schemas, used alone', () => {
+  it.each([
+    [
+      schemas.send.body,
+      { ...mail, to: [' Ann <ann@example.com> ', { email: 'bea@example.com ' }] },
+    ],
+    [schemas.contacts.create.body, { email: ' ann@example.com' }],
+    [schemas.contacts.lookup.body, { emails: ['ann@example.com '] }],
+  ])('accept what a call trims: %#', (schema, body) => {
+    expect(schema.safeParse(body).success).toBe(true);
+  });
+
+  it('refuse what a call refuses', () => {
+    const { error } = schemas.contacts.create.body.safeParse({ email: ' ann@example.com; ' });
+    expect(error?.issues[0]?.message).toContain('without the `;` at its end');
+  });
 });
 
 describe('verify()', () => {

@@ -3,7 +3,7 @@ import { largestPage, type KnownFields } from '../../core/route.js';
 import { isDate, isRecord, type Timestamp } from '../../core/values.js';
 import { limits } from '../limits.js';
 import type { Filter } from './filters.js';
-import { emailProblem, isId } from './values.js';
+import { emailProblem, isId, normalizeEmail } from './values.js';
 
 // Date.parse() takes much that is no ISO 8601 date-time, and reads a time without a zone as local.
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)$/i;
@@ -41,7 +41,7 @@ export const optionalEmail = z
   .check((context) => (context.value ? checkEmail(context) : undefined));
 
 function checkEmail({ value, issues }: Checked): void {
-  const message = emailProblem(value);
+  const message = emailProblem(normalizeEmail(value)); // those who use a schema alone have not normalized it
   if (message !== undefined) {
     issues.push({ code: 'custom', message, input: value });
   }
