@@ -1,5 +1,14 @@
 import { invalidRequest } from './errors.js';
-import { isBytes, isDate, isIdName, notAnId, tagOf } from './values.js';
+import {
+  isBytes,
+  isDate,
+  isIdName,
+  isPromise,
+  isStream,
+  notAnId,
+  tagOf,
+  withArticle,
+} from './values.js';
 
 /** A body of JSON values as text. */
 export function jsonText(value: unknown, maxBytes?: number): string {
@@ -93,11 +102,14 @@ function copyOfFields(value: object, path: string, above: Above): unknown {
   const tag = tagOf(value);
   // Of another realm too: only plain objects may be empty, others keep their contents elsewhere.
   const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
-  if (typeof (value as { then?: unknown }).then === 'function') {
+  if (isPromise(value)) {
     return unsendable(path, 'cannot be sent as JSON; got a Promise: `await` it first');
   }
+  if (isStream(value)) {
+    return unsendable(path, 'cannot be sent as JSON; got a stream: read it to its end first');
+  }
   if (unsendableTags.has(tag) || (!isPlain && entries.length === 0)) {
-    return unsendable(path, `cannot be sent as JSON; got a ${tag}`);
+    return unsendable(path, `cannot be sent as JSON; got ${withArticle(tag)}`);
   }
   // Fields that are undefined stay: the checks distinguish a field left out by accident from one never set.
   return Object.fromEntries(

@@ -2,6 +2,7 @@ import { isAbortOf, Timer, type Clock } from './async.js';
 import {
   isPostreelError,
   PostreelError,
+  reasonOf,
   TimeoutError,
   withoutOwnFrames,
   type Outcome,
@@ -180,7 +181,7 @@ function ours(reason: unknown, { outcome, signal }: CallState): PostreelError {
   if (isAbortOf(signal, reason)) {
     return new PostreelError('The call was aborted.', { code: 'ABORTED', outcome, cause: reason });
   }
-  const message = 'The call failed for a reason that this package does not know.';
+  const message = `The call failed: ${reasonOf(reason).replace(/\.?$/, '.')}`;
   return new PostreelError(message, { code: 'UNEXPECTED_ERROR', outcome, cause: reason });
 }
 

@@ -230,7 +230,10 @@ function bodyOf(route: Route, body: unknown): unknown {
     return body;
   }
   const wire = wireValue(body);
-  if (route.isUntyped || isRecord(wire)) {
+  if (isRecord(wire)) {
+    return route.normalize ? route.normalize(wire) : wire;
+  }
+  if (route.isUntyped) {
     return wire;
   }
   throw invalidRequest([

@@ -102,6 +102,8 @@ export interface Route<
   readonly hasInput: boolean;
   /** How its file travels, where it uploads one. */
   readonly upload?: UploadFacts;
+  /** Brings a copy of the body into the form that is checked and sent. */
+  readonly normalize?: (body: Record<string, unknown>) => Record<string, unknown>;
   /** The largest JSON body that the service takes. */
   readonly maxBodyBytes?: number;
   /** May an error with this status leave a part of the body done? Asked before the body is checked. */
@@ -123,6 +125,8 @@ export interface UploadFacts {
   readonly contentType: string;
   readonly filename: string;
   readonly maxBytes?: number;
+  /** May the file be given as its text? */
+  readonly takesText?: boolean;
   /** Makes the body. Only the rows with uploads name it, so that a client without them has none of it. */
   readonly form: (file: FileInput, facts: UploadFacts) => MultipartBody;
 }
@@ -143,6 +147,7 @@ export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<
   readonly takesOnce?: boolean;
   readonly changes?: boolean;
   readonly upload?: UploadFacts;
+  readonly normalize?: (body: Record<string, unknown>) => Record<string, unknown>;
   readonly maxBodyBytes?: number;
   readonly partial?: (body: Body & {}, status: number | undefined) => boolean;
   readonly charged?: boolean;
@@ -269,10 +274,10 @@ export interface Schema<T> {
 /** The fields that a document lists for a body, and what people write in their place. */
 export interface KnownFields {
   readonly names: readonly string[];
-  /** Names that other services use. */
-  readonly aliases?: Readonly<Record<string, string>>;
+  /** Names that other services use; `undefined` for one that is like a field and means something else. */
+  readonly aliases?: Readonly<Record<string, string | undefined>>;
   /** The same of the items of one field. */
-  readonly items?: { readonly of: string; readonly names: readonly string[] };
+  readonly items?: Omit<KnownFields, 'items'> & { readonly of: string };
 }
 
 /** About a valid body: a warning in words, or a field for which the call is refused after all. */

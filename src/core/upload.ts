@@ -1,7 +1,15 @@
 import { invalidRequest } from './errors.js';
 import { megabytes } from './body.js';
 import type { MultipartBody, UploadFacts } from './route.js';
-import { isBytes, tagOf, type FileInput, type NamedFile } from './values.js';
+import {
+  isBytes,
+  isPromise,
+  isStream,
+  tagOf,
+  withArticle,
+  type FileInput,
+  type NamedFile,
+} from './values.js';
 
 /**
  * A multipart body with one file in it, written here and not left to a `FormData`: that of Node means
@@ -83,30 +91,47 @@ interface Part {
 }
 
 function partOf(file: FileInput, facts: UploadFacts): Part {
-  const { field } = facts;
-  if (isNamedFile(file)) {
-    const data = dataOf(file.data);
-    const contentType = (file.contentType ?? data.type) || facts.contentType;
-    const filename = file.filename ?? nameOf(file.data) ?? facts.filename;
-    return { data, filename, contentType, field: file.fieldName ?? field };
-  }
-  if (file instanceof Blob || isBytes(file)) {
-    const data = dataOf(file);
-    return {
-      data,
-      filename: nameOf(file) ?? facts.filename,
-      contentType: data.type || facts.contentType,
-      field,
-    };
-  }
-  const message =
-    'must be a File, a Blob, bytes or { data, filename, contentType }; for a path use `csvFile()` or `imageFile()` of postreel/node';
-  throw invalidRequest([{ field, message }]);
+  const named: NamedFile = isNamedFile(file) ? file : { data: file };
+  const { contentType, filename, fieldName } = named;
+  const data = blobOf(named.data, isNamedFile(file), facts);
+  return {
+    data,
+    contentType: (contentType ?? data.type) || facts.contentType,
+    filename: filename ?? nameOf(named.data) ?? facts.filename,
+    field: fieldName ?? facts.field,
+  };
 }
 
-// Bytes are copied: what is sent is what was given, whatever happens to them meanwhile.
-function dataOf(data: NamedFile['data']): Blob {
-  return data instanceof Blob ? data : new Blob([data as BlobPart]); // bytes on any buffer
+/** The content of a file. Bytes are copied: a caller may change them while the file is on its way. */
+function blobOf(data: unknown, isNamed: boolean, { field, takesText }: UploadFacts): Blob {
+  if (data instanceof Blob) {
+    return data;
+  }
+  if (isBytes(data) || (isNamed && takesText && typeof data === 'string')) {
+    return new Blob([data as BlobPart]); // bytes on any buffer
+  }
+  const [name, forms] = isNamed
+    ? [`${field}.data`, takesText ? 'a File, a Blob, bytes or text' : 'a File, a Blob or bytes']
+    : [field, 'a File, a Blob, bytes or { data, filename, contentType }'];
+  throw invalidRequest([{ field: name, message: `must be ${forms}; got ${kindOf(data)}` }]);
+}
+
+function kindOf(data: unknown): string {
+  if (typeof data === 'string') {
+    return 'a text: for a path use `csvFile()` or `imageFile()` of postreel/node';
+  }
+  if (data === undefined || data === null) {
+    return String(data);
+  }
+  if (isPromise(data)) {
+    return 'a promise: `await` it first';
+  }
+  if (isStream(data)) {
+    return 'a stream: read it to its end first; `contacts.importAll()` takes a stream of CSV';
+  }
+  return Array.isArray(data)
+    ? 'a list: `contacts.importAll()` takes rows'
+    : withArticle(tagOf(data).toLowerCase());
 }
 
 function isNamedFile(file: FileInput): file is NamedFile {

@@ -1,5 +1,5 @@
 import { nearest } from './options.js';
-import { isRecord } from './values.js';
+import { isRecord, withArticle } from './values.js';
 import type { FieldError } from './errors.js';
 import type { RawPage } from './list.js';
 import type { KnownFields, Notice, Route, RouteSchemas, Schema } from './route.js';
@@ -188,7 +188,7 @@ function rule(issue: Issue, value: unknown): string {
     case 'invalid_type':
       return value === undefined
         ? 'is required'
-        : `must be ${article(issue['expected'])}; got ${given(value)}`;
+        : `must be ${withArticle(String(issue['expected']))}; got ${given(value)}`;
     case 'invalid_value':
       return value === undefined
         ? 'is required'
@@ -225,11 +225,6 @@ function oneOf(values: unknown): string {
   return list.length === 1 ? list.join('') : `one of ${list.join(', ')}`;
 }
 
-function article(expected: unknown): string {
-  const name = String(expected); // zod names types in words
-  return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`;
-}
-
 // Lengths, never contents: an error must not carry what a caller wanted to keep.
 function given(value: unknown): string {
   if (value === null) {
@@ -244,7 +239,7 @@ function given(value: unknown): string {
   if (Array.isArray(value)) {
     return `${value.length} items`;
   }
-  return typeof value === 'undefined' ? 'nothing' : article(typeof value);
+  return typeof value === 'undefined' ? 'nothing' : withArticle(typeof value);
 }
 
 function fieldName(path: readonly PropertyKey[]): string {
@@ -275,7 +270,7 @@ interface StrangeField {
 /** The fields of a body that its document does not list. */
 function strangeFields(
   body: object,
-  { names, aliases = {} }: KnownFields,
+  { names, aliases = {} }: Omit<KnownFields, 'items'>,
 ): readonly StrangeField[] {
   return Object.entries(body)
     .filter(([name, value]) => value !== undefined && !names.includes(name))
@@ -287,7 +282,7 @@ function strangeFields(
 }
 
 /** Warns of fields that the document does not show: they are sent, but may have no effect. */
-function unknownFieldWarnings(body: object, known: KnownFields): readonly string[] {
+function unknownFieldWarnings(body: object, known: Omit<KnownFields, 'items'>): readonly string[] {
   return strangeFields(body, known).map(({ name, meant }) => {
     const hint = meant === undefined ? '' : ` Did you mean \`${meant}\`?`;
     return `\`${name}\` is not a documented field and may have no effect.${hint}`;

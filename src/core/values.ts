@@ -31,7 +31,7 @@ export interface OpenInput extends NoContainer {
 /** A point in time: a `Date`, or a full ISO 8601 string such as `2026-11-21T09:30:00.000Z`. */
 export type Timestamp = Date | string;
 
-/** A file to upload: with a name of its own, or as bytes with a name beside them. */
+/** A file to upload: with its name, or as bytes with a name next to them. */
 export type FileInput = File | Blob | Uint8Array | ArrayBuffer | NamedFile;
 
 /** Bytes or text with what an upload needs. */
@@ -58,9 +58,27 @@ export function tagOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice(8, -1);
 }
 
+/** A noun with its article: `an object`, `a string`. */
+export function withArticle(noun: string): string {
+  return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`;
+}
+
 /** Is this a `Date`, also one of another realm, such as a test's or a frame's? */
 export function isDate(value: unknown): value is Date {
   return tagOf(value) === 'Date';
+}
+
+/** Is this a promise, of any library? */
+export function isPromise(value: unknown): boolean {
+  return isRecord(value) && typeof value['then'] === 'function';
+}
+
+/** Is this a stream, of Node or of the web? A blob has a stream, and is not one. */
+export function isStream(value: unknown): boolean {
+  return (
+    isRecord(value) &&
+    (typeof value['pipe'] === 'function' || typeof value['getReader'] === 'function')
+  );
 }
 
 /** `Uint8Array<ArrayBuffer>`, in words that TypeScript before 5.7 reads too: there it is no generic. */

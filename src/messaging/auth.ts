@@ -2,6 +2,7 @@ import type { Acknowledgement, OpenInput, OpenRecord } from '../core/values.js';
 import { of, route, type KeyRule, type MethodsFor } from '../core/route.js';
 import type { Call, RequestOptions } from '../core/types.js';
 import type { Transport } from '../core/send.js';
+import { normalizeEmailsIn } from './shared/values.js';
 
 const key: KeyRule = 'none'; // sign-in comes before any key
 const takesOnce = false; // a journal is no place for passwords and sessions
@@ -11,12 +12,14 @@ export const routes = {
     key,
     takesOnce,
     body: of<Credentials>(),
+    normalize: normalizeEmailsIn('email'),
     returns: of<SignedIn>(),
   }),
   signup: route('POST /auth/signup', {
     key,
     takesOnce,
     body: of<Credentials>(),
+    normalize: normalizeEmailsIn('email'),
     returns: of<SignedIn>(),
   }),
   // A GET that acts: the cookie is dropped, twice as well as once.
@@ -32,12 +35,14 @@ export const routes = {
     key,
     takesOnce,
     body: of<AccountEmail>(),
+    normalize: normalizeEmailsIn('email'),
     returns: of<Acknowledgement>(),
   }),
   requestPasswordReset: route('POST /auth/request-password-reset', {
     key,
     takesOnce,
     body: of<AccountEmail>(),
+    normalize: normalizeEmailsIn('email'),
     returns: of<Acknowledgement>(),
   }),
   resetPassword: route('POST /auth/reset-password', {

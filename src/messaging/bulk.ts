@@ -31,7 +31,7 @@ import {
   untilAborted,
   type RowSource,
 } from './shared/row-source.js';
-import { emailProblem, isId } from './shared/values.js';
+import { emailProblem, isId, normalizeEmail } from './shared/values.js';
 
 /**
  * Many rows: they are checked, cut into batches, each batch is queued as a job, the job is awaited, and each
@@ -258,8 +258,7 @@ export async function* lookupAll(
   const call = 'contacts.lookupAll()';
   const report: Report<string> = { done: 0, failed: [], unknown: [] };
   let reached = from;
-  const problem = (email: unknown) =>
-    emailProblem(typeof email === 'string' ? email.trim() : email);
+  const problem = (email: unknown) => emailProblem(normalizeEmail(email));
   const blocks = checkedBlocks(emails, limits.lookupEmails, problem, from);
   try {
     for await (const block of untilAborted(blocks, signal)) {

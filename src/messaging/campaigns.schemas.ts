@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Timestamp } from '../core/values.js';
 import type { SchemasFor } from '../core/route.js';
-import { filterProblem } from './shared/filters.js';
+import { filterProblem, filterWarnings } from './shared/filters.js';
 import {
   displayName,
   email,
@@ -133,10 +133,11 @@ function audienceWarnings(body: CampaignCreate): readonly string[] {
   const stray = audienceFields.filter(
     ([audience, field]) => body.audienceType !== audience && isGiven(body[field]),
   );
-  return stray.map(
+  const idle = stray.map(
     ([audience, field]) =>
       `\`${field}\` has no effect: it is only for the audience type ${audience}.`,
   );
+  return [...idle, ...filterWarnings('audienceFilter', body.audienceFilter)];
 }
 
 function isGiven(value: unknown): boolean {

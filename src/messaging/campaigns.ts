@@ -1,6 +1,7 @@
 import {
   isDate,
   tagOf,
+  withArticle,
   type Acknowledgement,
   type OpenRecord,
   type Timestamp,
@@ -16,7 +17,7 @@ import {
 import type { Transport } from '../core/send.js';
 import { invalidRequest, type InvalidRequestError } from '../core/errors.js';
 import type { FilterInput, StoredFilter } from './shared/filters.js';
-import type { ListQuery } from './shared/values.js';
+import { normalizeEmailsIn, type ListQuery } from './shared/values.js';
 import { isServiceRecord, toRequestBody } from './shared/request-body.js';
 import { renderText, type TextCheck } from './shared/template-text.js';
 
@@ -25,9 +26,17 @@ export const routes = {
     query: of<CampaignQuery>(),
     returns: anyList<Campaign>('campaigns'),
   }),
-  create: route('POST /campaigns', { body: of<CampaignCreate>(), returns: of<CreatedCampaign>() }),
+  create: route('POST /campaigns', {
+    body: of<CampaignCreate>(),
+    returns: of<CreatedCampaign>(),
+    normalize: normalizeEmailsIn('from', 'replyTo'),
+  }),
   get: route('GET /campaigns/{id}', { returns: of<Campaign>() }),
-  replace: route('PUT /campaigns/{id}', { body: of<CampaignCreate>(), returns: of<Campaign>() }),
+  replace: route('PUT /campaigns/{id}', {
+    body: of<CampaignCreate>(),
+    returns: of<Campaign>(),
+    normalize: normalizeEmailsIn('from', 'replyTo'),
+  }),
   delete: route('DELETE /campaigns/{id}', { returns: of<Acknowledgement>() }),
   duplicate: route('POST /campaigns/{id}/duplicate', { returns: of<Campaign>() }),
   send: route('POST /campaigns/{id}/send', {
@@ -40,6 +49,7 @@ export const routes = {
   }),
   sendTest: route('POST /campaigns/{id}/test', {
     body: of<CampaignTest>(),
+    normalize: normalizeEmailsIn('email'),
     returns: of<Acknowledgement>(),
   }),
   stats: route('GET /campaigns/{id}/stats', { returns: of<CampaignStats>() }),
@@ -338,7 +348,7 @@ function isTime(value: unknown): boolean {
 /** The error for the body of a send that is no object of fields. */
 function notFields(kind: string): InvalidRequestError {
   const message =
-    `must be an object of fields; got a ${kind}. ` +
+    `must be an object of fields; got ${withArticle(kind)}. ` +
     'Use `campaigns.send(id, { scheduledFor })` or `campaigns.schedule(id, at)`';
   return invalidRequest([{ field: 'body', message }], sending);
 }

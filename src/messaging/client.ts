@@ -50,6 +50,7 @@ import { Segments } from './segments.js';
 import { filters, type FilterBuilder } from './shared/filters.js';
 import { checkRows, type RowSource } from './shared/row-source.js';
 import { createTextCheck } from './shared/template-text.js';
+import type { DataRules } from './shared/data.schemas.js';
 import { Templates } from './templates.js';
 import { Uploads } from './uploads.js';
 import { Users } from './users.js';
@@ -168,7 +169,7 @@ export class MessagingClient<
     const { checks } = watch;
     this.campaigns = new Campaigns(transport, { checks, checkTexts });
     this.segments = new Segments(transport);
-    this.workflows = new Workflows(transport, { checks, templates: this.templates, clock });
+    this.workflows = new Workflows(transport, { checks, templates: this.templates, checkTexts });
     this.filters = filters();
     this.events = new Events(transport, rules);
     this.domains = new Domains(transport, checks);
@@ -261,13 +262,14 @@ function derived<Fields extends object>(options: MessagingOptions) {
 
 async function loadSchemas(rules: DataOptions) {
   const { schemas } = await import('./schemas.js');
+  const ownRules: DataRules = { ...rules, reportedDates: new Set() };
   const entries = [...schemaMap(routes, schemas)].map(
-    ([row, entry]) => [row, withRules(entry, rules)] as const,
+    ([row, entry]) => [row, withRules(entry, ownRules)] as const,
   );
   return new Map(entries);
 }
 
-function withRules(entry: RouteSchemas, rules: DataOptions): RouteSchemas {
+function withRules(entry: RouteSchemas, rules: DataRules): RouteSchemas {
   const { warnings } = entry;
   return warnings ? { ...entry, warnings: (body) => warnings(body, rules) } : entry;
 }

@@ -3,7 +3,7 @@ import type { FileInput } from '../core/values.js';
 import type { SchemasFor } from '../core/route.js';
 import { limits } from './limits.js';
 import { contactData, storedDataWarnings } from './shared/data.schemas.js';
-import { isId } from './shared/values.js';
+import { emailProblem, isId, normalizeEmail } from './shared/values.js';
 import { email, knownOf, limit, open } from './shared/values.schemas.js';
 import type { routes } from './contacts.js';
 import type { ContactLookup, ContactSelection } from './contacts.types.js';
@@ -33,12 +33,16 @@ const contactUpdate = z.partial(contactCreate);
 
 const emailList = {
   max: limits.lookupEmails,
-  items: 'strings',
-  isItem: isText,
+  items: 'email addresses',
+  itemProblem: (item: unknown) => emailProblem(normalizeEmail(item)),
   hint: 'Use `contacts.lookupAll()`',
 };
 const lookup = listBody<ContactLookup>('emails', emailList);
-const idList = { max: limits.bulkContacts, items: 'ids', isItem: isId };
+const idList = {
+  max: limits.bulkContacts,
+  items: 'ids',
+  itemProblem: (item: unknown) => (isId(item) ? undefined : 'must be an id, as a string'),
+};
 const selectionFor = (all: string) =>
   listBody<ContactSelection>('contactIds', { ...idList, hint: `Use \`contacts.${all}()\`` });
 const started = z.looseObject({ jobId: z.string() });
@@ -91,7 +95,7 @@ interface ListRule {
   readonly max: number;
   /** What the list is of, in messages. */
   readonly items: string;
-  readonly isItem: (item: unknown) => boolean;
+  readonly itemProblem: (item: unknown) => string | undefined;
   /** What to call instead when there are too many. */
   readonly hint?: string;
 }
@@ -108,25 +112,31 @@ function listBody<Body extends object>(name: keyof Body & string, rule: ListRule
       lists.push([field, input[field]]);
     }
     for (const [field, value] of lists) {
-      const message = listProblem(value, rule);
-      if (message) {
-        context.issues.push({ code: 'custom', path: [field], message, input });
+      for (const { path, message } of listProblems(value, rule)) {
+        context.issues.push({ code: 'custom', path: [field, ...path], message, input });
       }
     }
   }) as unknown as z.ZodMiniType<Body>;
 }
 
-function listProblem(value: unknown, { max, items, isItem, hint }: ListRule): string | undefined {
+interface ListProblem {
+  readonly path: readonly number[];
+  readonly message: string;
+}
+
+function listProblems(
+  value: unknown,
+  { max, items, itemProblem, hint }: ListRule,
+): readonly ListProblem[] {
   if (!Array.isArray(value)) {
-    return `must be an array of ${items}`;
+    return [{ path: [], message: `must be an array of ${items}` }];
   }
   if (value.length > max) {
     const problem = `takes at most ${max} items; got ${value.length}`;
-    return hint === undefined ? problem : `${problem}. ${hint}`;
+    return [{ path: [], message: hint === undefined ? problem : `${problem}. ${hint}` }];
   }
-  return value.every(isItem) ? undefined : `must contain only ${items}`;
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string';
+  return value.flatMap((item, index) => {
+    const message = itemProblem(item);
+    return message === undefined ? [] : [{ path: [index], message }];
+  });
 }

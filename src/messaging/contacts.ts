@@ -48,6 +48,7 @@ import type {
   UpsertedContact,
 } from './contacts.types.js';
 import { checkRows, lengthOf, type RowSource } from './shared/row-source.js';
+import { emailProblem, mapFields, normalizeEmail, normalizeEmailsIn } from './shared/values.js';
 import { isServiceRecord, withEmptyDeleted, toRequestBody } from './shared/request-body.js';
 import { asBulk, changeMany, idBatches, lookupAll } from './bulk.js';
 import type { ImportRules, ImportSource } from './contacts/import.js';
@@ -60,6 +61,7 @@ const csv: UploadFacts = {
   contentType: 'text/csv',
   filename: 'contacts.csv',
   maxBytes: limits.importBytes,
+  takesText: true,
 };
 
 // The same change of the same ids.
@@ -74,14 +76,20 @@ export const routes = {
   create: route('POST /contacts', {
     body: of<ContactCreate>(),
     returns: of<UpsertedContact>(),
+    normalize: normalizeEmailsIn('email'),
     repeatable: true, // an upsert
   }),
   get: route('GET /contacts/{id}', { returns: of<Contact>() }),
-  update: route('PATCH /contacts/{id}', { body: of<ContactUpdate>(), returns: of<Contact>() }),
+  update: route('PATCH /contacts/{id}', {
+    body: of<ContactUpdate>(),
+    returns: of<Contact>(),
+    normalize: normalizeEmailsIn('email'),
+  }),
   delete: route('DELETE /contacts/{id}', { returns: of<Acknowledgement>() }),
   lookup: route('POST /contacts/lookup', {
     body: of<ContactLookup>(),
     returns: of<ContactLookupResult>(),
+    normalize: (body) => mapFields(body, Object.keys(body), normalizeEmail), // the name of the list is ours
     repeatable: true, // a read with a body
     changes: false,
   }),
@@ -512,10 +520,11 @@ async function findByEmail<Fields extends object>(
   email: string,
   options?: RequestOptions,
 ): Promise<Contact<Fields> | undefined> {
-  if (typeof email !== 'string') {
-    throw invalidRequest([{ field: 'email', message: 'must be an email address' }]);
+  const wanted = normalizeEmail(email);
+  const message = emailProblem(wanted);
+  if (message !== undefined) {
+    throw invalidRequest([{ field: 'email', message }]);
   }
-  const wanted = email.trim();
   const inexact: Contact<Fields>[] = [];
   for await (const contact of list({ search: wanted }, options)) {
     const found: unknown = contact.email; // a service may well leave it out

@@ -11,8 +11,8 @@ import {
   type Address,
   type Recipients,
 } from './emails.js';
-import { contentProblem } from './emails/attachments.js';
-import { emailProblem } from './shared/values.js';
+import { attachmentProblems } from './emails/attachments.js';
+import { emailIn, emailProblem, normalizeAddress, normalizeEmail } from './shared/values.js';
 
 const lineBreak = /[\r\n]/;
 const headerValue = z.string().check(
@@ -28,36 +28,31 @@ const headers = z.record(z.string(), headerValue).check((context) => {
   context.issues.push({ code: 'custom', path: [], message, input: context.value });
 });
 
-// The document shows no fields; in a name of a file a line break would begin another header.
 const attachment = z
   .custom<Record<string, unknown>>(
     isRecord,
     'must be an object with the content of the file, such as { filename, content, contentType }: read the file first',
   )
   .check((context) => {
-    const file: Readonly<Record<string, unknown>> = context.value;
-    const tell = (path: string[], message: string) =>
-      context.issues.push({ code: 'custom', path, message, input: file });
-    const { content, path, href, filename } = file;
-    if (typeof content === 'string') {
-      const message = contentProblem(content, filename);
-      if (message !== undefined) {
-        tell(['content'], message);
-      }
-    } else if (content !== undefined) {
-      tell(['content'], 'must be bytes, a Blob or base64');
-    } else if (typeof path === 'string' || typeof href === 'string') {
-      const message =
-        'must have the `content` of the file, not where it is: `await attachment(path)` of `postreel/node` reads it';
-      tell([], message);
-    }
-    for (const field of ['filename', 'contentType'] as const) {
-      const value = file[field];
-      if (typeof value === 'string' && lineBreak.test(value)) {
-        tell([field], 'must not contain a line break');
-      }
+    for (const { path, message } of attachmentProblems(context.value)) {
+      context.issues.push({ code: 'custom', path: [...path], message, input: context.value });
     }
   });
+
+// What other packages call the fields of an attachment.
+const attachmentFields = {
+  of: 'attachments',
+  names: ['filename', 'content', 'contentType'],
+  aliases: {
+    name: 'filename',
+    type: 'contentType',
+    mimeType: 'contentType',
+    data: 'content',
+    file: 'content',
+    contentId: undefined,
+    contentDisposition: undefined,
+  },
+};
 
 /** A sender: an email address, alone or with a name. */
 const address = z.custom<Address>().check((context) => {
@@ -116,7 +111,8 @@ const sendBody = sendFields.check((context) => {
   }
 });
 
-const verifyBody = z.looseObject({ email });
+// To judge the address is what the service is asked for.
+const verifyBody = z.looseObject({ email: z.string().check(z.minLength(1)) });
 
 const sendResult = z.looseObject({
   emails: z.array(
@@ -146,7 +142,11 @@ export const schemas = {
   send: {
     body: sendBody as unknown as z.ZodMiniType<SendRequest>, // its check() enforces the union
     returns: sendResult,
-    known: { names: Object.keys(sendFields.shape), aliases: sendAliases },
+    known: {
+      names: Object.keys(sendFields.shape),
+      aliases: sendAliases,
+      items: attachmentFields,
+    },
     warnings: (body, rules) => [
       ...nameWarnings(body),
       ...repeatedWarnings(body.to),
@@ -193,7 +193,7 @@ function* addressProblems(value: unknown, path: PropertyKey[]): Generator<Proble
   if (value === undefined) {
     yield { path, message: 'is required' };
   } else if (typeof value === 'string') {
-    yield* emailProblems(value, path);
+    yield* emailProblems(emailIn(normalizeAddress(value)), path);
   } else if (isRecord(value)) {
     yield* namedProblems(value, path);
   } else {
@@ -220,7 +220,7 @@ const ofOneRecipient =
   'has no effect here: an address is { name, email }. `sendEach()` takes `data`, `attachments` and more for each recipient';
 
 function* emailProblems(value: unknown, path: PropertyKey[]): Generator<Problem> {
-  const message = value === undefined ? 'is required' : emailProblem(value);
+  const message = value === undefined ? 'is required' : emailProblem(normalizeEmail(value));
   if (message !== undefined) {
     yield { path, message };
   }

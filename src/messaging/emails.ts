@@ -6,14 +6,23 @@ import type { Transport } from '../core/send.js';
 import { limits } from './limits.js';
 import type { MessageData } from './shared/data.js';
 import { withEmptyDeleted, fieldsOf } from './shared/request-body.js';
-import { hasFiles, withEncodedAttachments } from './emails/attachments.js';
+import { hasFiles, encodeAttachments } from './emails/attachments.js';
 import type { TextCheck } from './shared/template-text.js';
-import { emailKey } from './shared/values.js';
+import {
+  emailIn,
+  emailKey,
+  mapFields,
+  normalizeAddress,
+  normalizeEmail,
+  normalizeEmailsIn,
+} from './shared/values.js';
 
 export const routes = {
   send: route('POST /v1/send', {
     body: of<SendRequest>(),
     returns: of<SendResult>('emails'),
+    normalize: (body) =>
+      mapFields(mapFields(body, ['to', 'from'], normalizeAddress), ['reply'], normalizeEmail),
     maxBodyBytes: limits.messageBytes,
     // The service handles several recipients one after another: after a 429 some may have been mailed.
     partial: (body: { to?: unknown } | undefined, status) =>
@@ -22,6 +31,7 @@ export const routes = {
   verify: route('POST /v1/verify', {
     body: of<VerifyRequest>(),
     returns: of<AddressVerification>('reasons'),
+    normalize: normalizeEmailsIn('email'),
     repeatable: true, // a pure check
     changes: false,
   }),
@@ -94,17 +104,18 @@ interface SendFields<Fields extends object = object> {
 }
 
 /**
- * A file that goes with an email. The service does not document its fields: these are the usual names,
- * and others are sent as they are. `attachment(path)` of `postreel/node` reads one.
+ * A file that goes with an email. The service does not document its fields: these are the usual names, and others
+ * are sent with a `warning`. `attachment(path)` of `postreel/node` reads one.
  */
 export interface Attachment extends OpenInput {
   /** The service does not document this name. */
   filename?: string | undefined;
   /**
-   * Bytes, a blob, base64, or a data address (`data:…;base64,…`); any other text, such as a path, is
-   * refused. It is sent as base64. The service does not document this name.
+   * Bytes, a blob, base64, or a data address (`data:…;base64,…`). It is sent as base64. Any other text, such as a
+   * path, is refused, and so are a stream and a missing content. The service does not document this name: where
+   * another field of your service stands for the content, such as a link, set `content: undefined`.
    */
-  content?: string | Uint8Array | ArrayBuffer | Blob | undefined;
+  content: string | Uint8Array | ArrayBuffer | Blob | undefined;
   /** E.g. `application/pdf`. The service does not document this name. */
   contentType?: string | undefined;
 }
@@ -194,9 +205,9 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
     body: SendRequest<Fields>,
     options?: RequestOptions,
   ): Call<SendResult> {
-    const sent = withEmptyDeleted(withAddresses(body), this.#rules);
+    const sent = withEmptyDeleted(withOwnForm(body), this.#rules);
     this.#checkTexts(sent);
-    const before = hasFiles(sent) ? { run: () => withEncodedAttachments(sent) } : undefined;
+    const before = hasFiles(sent) ? { run: () => encodeAttachments(sent) } : undefined;
     const call = this.#transport.send(routes.send, { body: sent, before, once }, options);
     const to: unknown = isRecord(sent) ? sent['to'] : undefined;
     return Array.isArray(to) && to.length > 1 ? call.map((data) => this.#told(to, data)) : call;
@@ -219,37 +230,9 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
   }
 }
 
-/** The email with its sender and recipients in the form of the document, from the forms in which people write them. */
-function withAddresses<Body>(body: Body): Body {
-  if (!isRecord(body)) {
-    return body; // refused, with its reason, when the call is built
-  }
-  const fields = fieldsOf(body);
-  const from = documented(fields['from']);
-  const given: unknown = fields['to'];
-  const to: unknown = Array.isArray(given) ? given.map(documented) : documented(given);
-  const own = {
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-  };
-  return { ...fields, ...own } as Body; // the same email
-}
-
-// "Ann Lee" <ann@example.com>
-const named = /^\s*(?:"((?:[^"\\]|\\.)*)"|([^<>"]*?))\s*<\s*([^<>\s]+)\s*>\s*$/;
-
-/** An address in the form of the document: "Ann <ann@example.com>" has a name and an email. */
-export function documented(value: unknown): unknown {
-  if (typeof value === 'string') {
-    const [whole, quoted, plain = '', email] = named.exec(value) ?? [];
-    const name = quoted?.replace(/\\(.)/g, '$1') ?? plain;
-    return whole === undefined ? value.trim() : name === '' ? email : { name, email };
-  }
-  if (isRecord(value) && value['email'] === undefined && typeof value['address'] === 'string') {
-    const { address, ...rest } = value; // as in other packages
-    return rest['name'] === '' ? { email: address } : { ...rest, email: address };
-  }
-  return value;
+/** An email that has a `toJSON()`, as it is sent. */
+function withOwnForm<Body>(body: Body): Body {
+  return isRecord(body) ? (fieldsOf(body) as Body) : body; // the same email
 }
 
 /** Who of several recipients has no email in the answer; empty where the answer does not tell. */
@@ -261,7 +244,9 @@ function withoutEmail(to: readonly unknown[], answer: unknown): readonly string[
   const mailed = new Set(
     emails.map((email) => emailKey(emailIn(isRecord(email) ? email['contact'] : ''))),
   );
-  return to.map(emailIn).filter((email) => !mailed.has(emailKey(email)));
+  return to
+    .map((one) => emailIn(normalizeAddress(one)))
+    .filter((email) => !mailed.has(emailKey(email)));
 }
 
 /** The places of recipients who come before in the same list. */
@@ -274,10 +259,4 @@ export function repeated(to: unknown): readonly number[] {
     seen.add(key);
     return isAgain ? [at] : [];
   });
-}
-
-/** The email alone of an address in the form of the document; empty where there is none. */
-export function emailIn(value: unknown): string {
-  const email = isRecord(value) ? value['email'] : value;
-  return typeof email === 'string' ? email : '';
 }

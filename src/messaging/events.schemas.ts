@@ -7,14 +7,17 @@ import type { routes, trackingRoutes, TrackRequest } from './events.js';
 
 const trackBody = z.looseObject({
   email: z.optional(email),
-  event: z.optional(z.string().check(z.minLength(1))),
+  event: z.string().check(z.minLength(1)),
   subscribed: z.optional(z.boolean()),
   data: z.optional(contactData),
 });
 
 const track = {
   body: trackBody,
-  known: knownOf(trackBody),
+  known: {
+    ...knownOf(trackBody),
+    aliases: { name: 'event', eventName: 'event', properties: 'data' }, // of other services
+  },
   returns: z.looseObject({ contact: z.string(), event: z.string(), timestamp: z.string() }),
   warnings: (body: TrackRequest, rules?: DataOptions) => [
     ...missingWarnings(body),
@@ -34,8 +37,7 @@ export const schemas = {
 
 export const trackingSchemas = { track } satisfies SchemasFor<typeof trackingRoutes>;
 
-// The document leaves open which of them are required.
-function missingWarnings(body: TrackRequest): readonly string[] {
-  const missing = (['email', 'event'] as const).filter((name) => body[name] === undefined);
-  return missing.map((name) => `\`${name}\` is missing. The service may reject the event.`);
+// The document leaves open whether it is required.
+function missingWarnings({ email: given }: TrackRequest): readonly string[] {
+  return given === undefined ? ['`email` is missing. The service may reject the event.'] : [];
 }

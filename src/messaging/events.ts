@@ -3,10 +3,14 @@ import type { Acknowledgement, OpenInput, OpenRecord } from '../core/values.js';
 import type { Call, ListOptions, RequestOptions, Paginated, DataOptions } from '../core/types.js';
 import type { Transport } from '../core/send.js';
 import type { MessageData } from './shared/data.js';
-import type { ListQuery, PeriodQuery } from './shared/values.js';
+import { normalizeEmailsIn, type ListQuery, type PeriodQuery } from './shared/values.js';
 import { withEmptyDeleted } from './shared/request-body.js';
 
-const tracking = { body: of<TrackRequest>(), returns: of<TrackResult>() };
+const tracking = {
+  body: of<TrackRequest>(),
+  returns: of<TrackResult>(),
+  normalize: normalizeEmailsIn('email'),
+};
 const list = { query: of<EventQuery>(), returns: anyList<TrackedEvent>('events') };
 
 export const routes = {
@@ -31,14 +35,14 @@ export const trackingRoutes = {
 };
 
 /**
- * An event to track. The service does not document which fields are required; a call without `email` or
- * `event` is sent with a `warning`.
+ * An event to track. The service does not document whether `email` is required: a call without it is sent with a
+ * `warning`.
  */
 export interface TrackRequest<Fields extends object = object> extends OpenInput {
   /** The contact's email; a contact is created if none has it. */
   email?: string | undefined;
   /** The name of the event, e.g. `order.paid`. Workflows that listen for it are started. */
-  event?: string | undefined;
+  event: string;
   /** The service does not document this name. */
   subscribed?: boolean | undefined;
   /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */

@@ -10,7 +10,7 @@ import type { RequestOptions, Call, ListOptions, Paginated } from '../core/types
 import { invalidRequest, type InvalidRequestError } from '../core/errors.js';
 import { flag } from '../core/options.js';
 import type { Transport } from '../core/send.js';
-import type { ListQuery } from './shared/values.js';
+import { normalizeEmailsIn, type ListQuery } from './shared/values.js';
 import { toRequestBody } from './shared/request-body.js';
 
 // Account routes; the document does not show which key they take.
@@ -93,6 +93,7 @@ export const routes = {
     invite: route('POST /projects/{id}/members', {
       key,
       body: of<MemberInvite>(),
+      normalize: normalizeEmailsIn('email'),
       returns: of<Member>(),
     }),
     updateRole: route('PATCH /projects/{id}/members/{userId}', {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { SchemasFor } from '../core/route.js';
-import { filterProblem } from './shared/filters.js';
-import { filter, knownOf, lenient, limit, open } from './shared/values.schemas.js';
+import { filterProblem, filterWarnings } from './shared/filters.js';
+import { email, filter, knownOf, lenient, limit, open } from './shared/values.schemas.js';
 import type { routes, Segment, SegmentCreate } from './segments.js';
 
 const segment = z.looseObject({
@@ -63,7 +63,7 @@ const memberQuery = z.looseObject({
   cursor: z.optional(z.string()),
 });
 
-const membersRemove = z.looseObject({ emails: z.array(z.string()) });
+const membersRemove = z.looseObject({ emails: z.array(email) });
 
 const membersAdd = z.extend(membersRemove, {
   createMissing: z.optional(z.boolean()),
@@ -72,11 +72,16 @@ const membersAdd = z.extend(membersRemove, {
 
 export const schemas = {
   list: { returns: segment },
-  create: { body: segmentCreate, returns: lenient<Segment>(segment) },
+  create: {
+    body: segmentCreate,
+    returns: lenient<Segment>(segment),
+    warnings: ({ condition }) => filterWarnings('condition', condition),
+  },
   get: { returns: z.extend(segment, { memberCount: z.number() }) },
   update: {
     body: segmentUpdate,
     returns: lenient<Segment>(segment),
+    warnings: ({ condition }) => filterWarnings('condition', condition),
   },
   delete: { returns: open },
   compute: { returns: open },

@@ -5,6 +5,7 @@ import type { Transport } from '../core/send.js';
 import type { StoredData, TypedData } from './shared/data.js';
 import type { FilterInput, StoredFilter } from './shared/filters.js';
 import { toRequestBody } from './shared/request-body.js';
+import { normalizeEmailsIn } from './shared/values.js';
 
 export const routes = {
   list: route('GET /segments', { returns: wholeList<Segment>('segments') }),
@@ -27,11 +28,13 @@ export const routes = {
     }),
     add: route('POST /segments/{id}/members', {
       body: of<SegmentMembersAdd>(),
+      normalize: normalizeEmailsIn('emails'),
       returns: of<SegmentMembersChange>(),
       repeatable: true, // the same members twice
     }),
     remove: route('DELETE /segments/{id}/members', {
       body: of<SegmentMembersRemove>(),
+      normalize: normalizeEmailsIn('emails'),
       returns: of<SegmentMembersChange>(),
     }),
   },

@@ -3,6 +3,7 @@ import type { Acknowledgement, OpenInput, OpenRecord } from '../core/values.js';
 import type { Call, ListOptions, RequestOptions, Paginated } from '../core/types.js';
 import type { Transport } from '../core/send.js';
 import { toRequestBody } from './shared/request-body.js';
+import { normalizeEmailsIn } from './shared/values.js';
 import {
   renderText,
   variablesOf,
@@ -18,11 +19,13 @@ export const routes = {
   }),
   create: route('POST /templates', {
     body: of<TemplateCreate | Template>(),
+    normalize: normalizeEmailsIn('from'),
     returns: of<Template>(),
   }),
   get: route('GET /templates/{id}', { returns: of<Template>() }),
   update: route('PATCH /templates/{id}', {
     body: of<TemplateUpdate | Template>(),
+    normalize: normalizeEmailsIn('from'),
     returns: of<Template>(),
   }),
   delete: route('DELETE /templates/{id}', { returns: of<Acknowledgement>() }),

@@ -14,11 +14,16 @@ const image: UploadFacts = {
 
 export const routes = {
   image: route('POST /uploads/image', {
-    body: of<FileInput>(),
+    body: of<ImageInput>(),
     returns: of<UploadedImage>(),
     upload: image,
   }),
 };
+
+// An alias, since it has no public name: the declarations of a user spell it out.
+/** An image to upload. Its content is never a text: a path would be stored in its place. */
+export type ImageInput =
+  Exclude<FileInput, NamedFile> | (NamedFile & { data: Exclude<NamedFile['data'], string> });
 
 /** An image with its public URL. The service does not document its fields. */
 export interface UploadedImage extends OpenRecord {}
@@ -41,7 +46,7 @@ export class Uploads implements MethodsFor<typeof routes> {
    * `{ data, filename, contentType }`. Without a content type, the file's name or its first bytes
    * decide; only a bare `Blob` cannot be recognized.
    */
-  image(file: FileInput, options?: RequestOptions): Call<UploadedImage> {
+  image(file: ImageInput, options?: RequestOptions): Call<UploadedImage> {
     return this.#transport.send(routes.image, { body: withImageType(file) }, options);
   }
 }
@@ -56,6 +61,8 @@ const byExtension: Readonly<Record<string, string>> = {
   webp: 'image/webp',
 };
 
+const svgText = /^\s*(<\?xml[^>]*>\s*)?<svg[\s>]/s;
+
 // The first bytes of each format, as latin text; a dot stands for any byte.
 const signatures: readonly (readonly [RegExp, string])[] = [
   [/^\x89PNG\r\n/s, 'image/png'],
@@ -63,18 +70,26 @@ const signatures: readonly (readonly [RegExp, string])[] = [
   [/^GIF8[79]a/s, 'image/gif'],
   [/^RIFF....WEBP/s, 'image/webp'],
   [/^....ftypavi[fs]/s, 'image/avif'],
-  [/^\s*(<\?xml[^>]*>\s*)?<svg[\s>]/s, 'image/svg+xml'],
+  [svgText, 'image/svg+xml'],
 ];
 
 /** Gives an image without a content type the one that its name or its first bytes show. */
-function withImageType(file: FileInput): FileInput {
-  const named = isNamed(file) ? file : { data: file };
+function withImageType(given: FileInput): ImageInput {
+  const file = isNamed(given) ? withSvgAsFile(given) : given;
+  const named: NamedFile = isNamed(file) ? file : { data: file };
   const { data, contentType, filename = nameOf(data) } = named;
-  if (contentType !== undefined || (data instanceof Blob && data.type !== '')) {
-    return file;
-  }
-  const type = typeOfName(filename) ?? typeOfBytes(data);
-  return type === undefined ? file : { ...named, filename, contentType: type };
+  const isTyped = contentType !== undefined || (data instanceof Blob && data.type !== '');
+  const type = isTyped ? undefined : (typeOfName(filename) ?? typeOfBytes(data));
+  const image = type === undefined ? file : { ...named, filename, contentType: type };
+  return image as ImageInput; // a text is refused when the call is built
+}
+
+/** JavaScript may give an SVG as its text; any other text is refused, since it is a path. */
+function withSvgAsFile(file: NamedFile): NamedFile {
+  const { data } = file;
+  return typeof data === 'string' && svgText.test(data)
+    ? { ...file, data: new Blob([data], { type: 'image/svg+xml' }) }
+    : file;
 }
 
 function isNamed(file: FileInput): file is NamedFile {
@@ -96,9 +111,6 @@ function typeOfBytes(data: NamedFile['data']): string | undefined {
 }
 
 function textOf(data: NamedFile['data']): string {
-  if (typeof data === 'string') {
-    return data.slice(0, 256);
-  }
   if (!isBytes(data)) {
     return ''; // a Blob can only be read later
   }

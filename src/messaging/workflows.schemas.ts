@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { isRecord, type OpenRecord } from '../core/values.js';
 import type { SchemasFor } from '../core/route.js';
+import { filterWarnings } from './shared/filters.js';
 import { listQuery, id, lenient, open } from './shared/values.schemas.js';
 import type {
   routes,
@@ -86,8 +87,13 @@ export const schemas = {
     create: {
       body: z.extend(stepUpdate, { type: z.enum(stepTypes) }),
       returns: lenient<WorkflowStep>(step),
+      warnings: conditionWarnings,
     },
-    update: { body: stepUpdate, returns: lenient<WorkflowStep>(step) },
+    update: {
+      body: stepUpdate,
+      returns: lenient<WorkflowStep>(step),
+      warnings: conditionWarnings,
+    },
     delete: { query: z.looseObject({ splice: z.optional(z.boolean()) }), returns: open },
   },
   transitions: {
@@ -102,6 +108,10 @@ export const schemas = {
     cancelAll: { returns: open },
   },
 } satisfies SchemasFor<typeof routes>;
+
+function conditionWarnings({ config }: Readonly<Record<string, unknown>>): readonly string[] {
+  return isRecord(config) ? filterWarnings('config.condition', config['condition']) : [];
+}
 
 function createWarnings({ enabled, triggerType }: Readonly<Record<string, unknown>>): string[] {
   const warnings: string[] = [];

@@ -12,6 +12,7 @@ import {
 } from '../core/wait.js';
 import type { ListQuery } from './shared/values.js';
 import { toRequestBody } from './shared/request-body.js';
+import type { TextCheck } from './shared/template-text.js';
 import type { WorkflowDefinition } from './workflows/definition.js';
 import type { Deployment, DeployOptions, DeployParts } from './workflows/deploy.js';
 
@@ -245,10 +246,10 @@ export class Workflows implements MethodsFor<typeof routes> {
   readonly #parts: WorkflowParts;
 
   constructor(transport: Transport, parts: WorkflowParts) {
-    const { checks } = parts;
+    const { checks, checkTexts } = parts;
     this.#transport = transport;
     this.#parts = parts;
-    this.steps = new WorkflowSteps(transport);
+    this.steps = new WorkflowSteps(transport, checkTexts);
     this.transitions = new WorkflowTransitions(transport);
     this.executions = new WorkflowExecutions(transport, checks);
   }
@@ -340,9 +341,11 @@ export class Workflows implements MethodsFor<typeof routes> {
  */
 export class WorkflowSteps implements MethodsFor<typeof routes.steps> {
   readonly #transport: Transport;
+  readonly #checkTexts: TextCheck;
 
-  constructor(transport: Transport) {
+  constructor(transport: Transport, checkTexts: TextCheck) {
     this.#transport = transport;
+    this.#checkTexts = checkTexts;
   }
 
   /** Adds a step. Connect it with a transition. */
@@ -351,11 +354,9 @@ export class WorkflowSteps implements MethodsFor<typeof routes.steps> {
     body: StepCreate | WorkflowStep,
     options?: RequestOptions,
   ): Call<WorkflowStep> {
-    return this.#transport.send(
-      routes.steps.create,
-      { params: { id }, body: toRequestBody<StepCreate>(body, stepBack) },
-      options,
-    );
+    const sent = toRequestBody<StepCreate>(body, stepBack);
+    this.#checkTexts(sent);
+    return this.#transport.send(routes.steps.create, { params: { id }, body: sent }, options);
   }
 
   /** Changes the configuration of a step. */
@@ -365,11 +366,10 @@ export class WorkflowSteps implements MethodsFor<typeof routes.steps> {
     body: StepUpdate | WorkflowStep,
     options?: RequestOptions,
   ): Call<WorkflowStep> {
-    return this.#transport.send(
-      routes.steps.update,
-      { params: { id, stepId }, body: toRequestBody<StepUpdate>(body, stepBack) },
-      options,
-    );
+    const sent = toRequestBody<StepUpdate>(body, stepBack);
+    this.#checkTexts(sent);
+    const input = { params: { id, stepId }, body: sent };
+    return this.#transport.send(routes.steps.update, input, options);
   }
 
   /** Deletes a step; `{ splice: true }` connects the steps around it. */
@@ -485,7 +485,7 @@ export class WorkflowExecutions implements MethodsFor<typeof routes.executions> 
 }
 
 /** What a workflow's methods need beside the transport. */
-interface WorkflowParts extends Pick<DeployParts, 'templates' | 'clock'> {
+interface WorkflowParts extends Pick<DeployParts, 'templates' | 'checkTexts'> {
   readonly checks: StatusChecks;
 }
 

@@ -18,7 +18,7 @@ export async function csvFile(path: string): Promise<NamedFile> {
  * @example
  * const { url } = await messaging.uploads.image(await imageFile('logo.png'));
  */
-export async function imageFile(path: string): Promise<NamedFile> {
+export async function imageFile(path: string): Promise<NamedFile & { data: Uint8Array }> {
   return { data: await readFile(path), filename: basename(path) };
 }
 

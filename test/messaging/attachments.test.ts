@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Attachment } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { messagingOver } from '../support/clients.js';
@@ -55,11 +56,11 @@ describe('attachments', () => {
     ]);
   });
 
-  it('sends strings and fields that the document does not show as they are', async () => {
+  it('sends strings and fields that the document does not show unchanged, and files as base64', async () => {
     const attachment = { filename: 'a.txt', content: 'aGk=', disposition: 'inline', size: 2 };
-    await expect(sent(attachment, { data: bytes })).resolves.toEqual([
+    await expect(sent(attachment, { payload: bytes, content: undefined })).resolves.toEqual([
       attachment,
-      { data: base64 },
+      { payload: base64 },
     ]);
   });
 
@@ -68,4 +69,119 @@ describe('attachments', () => {
     const [attachment] = (await sent({ content: large })) as [{ content: string }]; // what was sent
     expect(Buffer.from(attachment.content, 'base64').equals(large)).toBe(true);
   });
+});
+
+describe('an attachment without content', () => {
+  const offline = messagingOver(() => {
+    throw new Error('must not reach the network');
+  });
+  const send = (attachment: object) =>
+    offline.send({ ...content, attachments: [attachment] } as never); // wrong on purpose
+  const each = async (attachment: object) => {
+    const rows = [{ email: 'ann@example.com', attachments: [attachment] }];
+    const { failed } = await offline.sendEach(rows as never, content); // wrong on purpose
+    throw failed[0]?.error;
+  };
+
+  it.each([
+    ['contents', { filename: 'a.txt', contents: 'aGk=' }],
+    ['contnet', { filename: 'a.txt', contnet: 'aGk=' }],
+    ['data', { filename: 'a.txt', data: bytes }],
+    ['file', { file: 'aGk=' }],
+  ])('is refused, and `%s` is taken for a slip of `content`', async (slip, attachment) => {
+    for (const call of [send, each]) {
+      await expect(call(attachment)).rejects.toMatchObject({
+        name: 'InvalidRequestError',
+        outcome: 'not-sent',
+        fieldErrors: [
+          {
+            field: 'attachments[0].content',
+            message: `is required; \`${slip}\` is not a field. Did you mean \`content\`?`,
+          },
+        ],
+      });
+    }
+  });
+
+  it.each([
+    {},
+    { filename: 'a.txt' },
+    { filename: 'a.txt', content: undefined },
+    { filename: 'a.png', cid: 'logo', contentDisposition: 'inline', contentType: 'image/png' },
+  ])('is refused: %j', async (attachment) => {
+    await expect(send(attachment)).rejects.toMatchObject({
+      fieldErrors: [
+        {
+          field: 'attachments[0].content',
+          message: 'is required: bytes, a Blob or base64',
+        },
+      ],
+    });
+  });
+
+  it.each([{ path: './a.pdf' }, { filename: 'a.pdf', href: '/tmp/a.pdf' }])(
+    'is refused with the place of a file: %j',
+    async (attachment) => {
+      await expect(send(attachment)).rejects.toThrow(
+        '`attachments[0]` must have the `content` of the file, not where it is',
+      );
+    },
+  );
+
+  it('is sent with a warning where a field that we do not know may stand for it', async () => {
+    const { fetch, requests } = answering(() => ({}));
+    const messaging = messagingOver(fetch);
+    const warnings: string[] = [];
+    messaging.on('warning', ({ message }) => warnings.push(message));
+    const link = { filename: 'a.pdf', url: 'https://example.com/a.pdf', content: undefined };
+    const image = {
+      content: 'aGk=',
+      cid: 'logo',
+      contentDisposition: 'inline',
+      mimeType: 'image/png',
+    };
+    await messaging.send({ ...content, attachments: [link, image] });
+    expect(warnings).toEqual([
+      '`attachments[0].url` is not a documented field and may have no effect.',
+      '`attachments[1].cid` is not a documented field and may have no effect.',
+      '`attachments[1].contentDisposition` is not a documented field and may have no effect.',
+      '`attachments[1].mimeType` is not a documented field and may have no effect. Did you mean `contentType`?',
+    ]);
+    expect(await requests[0]?.json()).toMatchObject({ attachments: [{ url: link.url }, image] });
+  });
+
+  const stream = 'got a stream: read it first, with `await attachment(path)`';
+  const otherBase64 = "got another form of it: `Buffer.from(content, 'base64')` reads both";
+  const long = Buffer.from(new Uint8Array(61).fill(255));
+  it.each<[string, unknown, string]>([
+    ['a stream of Node', Readable.from(['a']), stream],
+    ['a stream of the web', new Blob(['a']).stream(), stream],
+    ['a promise', Promise.resolve(bytes), 'got a promise: `await` it first'],
+    ['base64url', long.toString('base64url'), otherBase64],
+    ['a JPEG in base64url', '_9j_4AAQSkZJ', otherBase64],
+    ['base64 without its padding', long.toString('base64').replace(/=+$/, ''), otherBase64],
+  ])('is refused with what to do about it: %s', async (_, value, words) => {
+    for (const call of [send, each]) {
+      await expect(call({ filename: 'a.bin', content: value })).rejects.toMatchObject({
+        name: 'InvalidRequestError',
+        outcome: 'not-sent',
+        fieldErrors: [
+          {
+            field: 'attachments[0].content',
+            message: expect.stringContaining(words) as string,
+          },
+        ],
+      });
+    }
+  });
+});
+
+it('a stream in any other field of a body is named as one', async () => {
+  const messaging = messagingOver(() => {
+    throw new Error('must not reach the network');
+  });
+  const data = { log: Readable.from(['a']) };
+  await expect(messaging.send({ ...content, data } as never)).rejects.toThrow(
+    '`data.log` cannot be sent as JSON; got a stream: read it to its end first',
+  );
 });

@@ -288,7 +288,7 @@ describe('verifyAll', () => {
     }
     expect(results.map(({ email }) => email)).toEqual(emails);
     expect(results[0]?.verification).toMatchObject({ email: 'ann@example.com' });
-    expect(results[1]?.error).toMatchObject({ name: 'InvalidRequestError' });
+    expect(results[1]?.error).toMatchObject({ name: 'UnprocessableError' }); // the service's own verdict
   });
 
   it('checks at most 20 at a time', async () => {

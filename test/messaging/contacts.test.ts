@@ -170,7 +170,7 @@ describe('looking up', () => {
       );
     }
     await expect(contacts.bulkDelete({ contactIds: [''] })).rejects.toMatchObject(
-      refusal('contactIds', 'must contain only ids'),
+      refusal('contactIds[0]', 'must be an id, as a string'),
     );
     expect(requests).toHaveLength(2);
   });

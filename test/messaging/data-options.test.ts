@@ -29,6 +29,28 @@ async function written(write: Write, data: object, options?: DataOptions) {
 }
 
 describe.each(writers)('custom fields in %s', (_, write) => {
+  it.each([
+    '2026-01-31 10:00:00+00', // Postgres
+    '2026-01-31T10:00:00+02:00',
+    '2026-01-31T10:00:00', // without a zone
+  ])('warns once of a date that is stored as text: %s', async (text) => {
+    const { fetch } = answering();
+    const messaging = messagingOver(fetch);
+    const warnings: string[] = [];
+    messaging.on('warning', ({ message }) => warnings.push(message));
+    await write(messaging, { renewsAt: text });
+    await write(messaging, { renewsAt: text });
+    expect(warnings).toEqual([
+      expect.stringMatching(/^`data\.renewsAt` has a date in a form that no date filter finds/),
+    ]);
+  });
+
+  it('says nothing of a `Date`, of a date as the service writes it, of a day, and of other texts', async () => {
+    const day = '2026-01-31';
+    const data = { a: new Date(0), b: `${day}T10:00:00.000Z`, c: day, d: 'at 10:00' };
+    expect((await written(write, data)).warnings).toEqual([]);
+  });
+
   it('sends a reserved key with a warning that names what to use', async () => {
     const data = { id: '42', plan: 'pro' };
     await expect(written(write, data)).resolves.toEqual({

@@ -142,7 +142,10 @@ describe('what a send lets through', () => {
     ['a template without a sender', { to: mail.to, template: 'tpl_1' }],
     ['a template with overrides', { ...mail, template: 'tpl_1' }],
     ['the longest subject', { ...mail, subject: 'x'.repeat(998) }],
-    ['ten attachments of any form', { ...mail, attachments: Array(10).fill({ any: 'form' }) }],
+    [
+      'ten attachments of any form',
+      { ...mail, attachments: Array(10).fill({ any: 'form', content: undefined }) },
+    ],
     ['named addresses', { ...mail, to: [{ name: 'Ann', email: mail.to }, 'bob@example.com'] }],
     ['fields that it does not know', { ...mail, trackOpens: false }],
   ])('%s', async (_, body) => {
@@ -213,14 +216,6 @@ describe('what happens when a send fails', () => {
 });
 
 describe('verify', () => {
-  it('refuses what is no email address before the network', async () => {
-    await expect(offline.verify({ email: 'ann' })).rejects.toMatchObject({
-      name: 'InvalidRequestError',
-      outcome: 'not-sent',
-      fieldErrors: [{ field: 'email', message: 'must be an email address' }],
-    });
-  });
-
   it('answers what is known about an address', async () => {
     const { fetch } = answering();
     const messaging = messagingOver(fetch, { validation: { responses: 'throw' } });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { and, filters, or, where } from 'postreel/messaging';
+import { and, filters, or, where, type MessagingClient } from 'postreel/messaging';
 import { answering, messagingOver } from '../support/clients.js';
 
 describe('where', () => {
@@ -35,6 +35,65 @@ describe('and() and or()', () => {
     expect(() => join(...[])).toThrow(
       'needs at least one filter: an empty one may select everybody',
     );
+  });
+});
+
+describe('a filter with an operator or a unit that the document does not show', () => {
+  const warningsOf = async (filter: object): Promise<readonly string[][]> => {
+    const calls: ((messaging: MessagingClient) => PromiseLike<unknown>)[] = [
+      (m) => m.segments.create({ type: 'DYNAMIC', name: 'Pros', condition: filter }),
+      (m) => m.segments.update('seg_1', { condition: filter }),
+      (m) =>
+        m.campaigns.create({
+          name: 'Spring',
+          subject: 'Hi',
+          body: '<p>Hi</p>',
+          from: 'shop@example.com',
+          audienceType: 'FILTERED',
+          audienceFilter: filter,
+        }),
+      (m) => m.workflows.steps.create('wf_1', { type: 'CONDITION', config: { condition: filter } }),
+      (m) => m.workflows.steps.update('wf_1', 'st_1', { config: { condition: filter } }),
+    ];
+    return Promise.all(
+      calls.map(async (call) => {
+        const messaging = messagingOver(answering(() => ({ id: '1' })).fetch);
+        const warnings: string[] = [];
+        messaging.on('warning', ({ message }) => warnings.push(message));
+        await call(messaging);
+        return warnings;
+      }),
+    );
+  };
+
+  it.each([
+    ['equal', 'Did you mean "equals"?'],
+    ['eq', 'Did you mean "equals"?'],
+    ['>', 'Did you mean "greaterThan"?'],
+    ['contains', 'it may select nobody.'],
+  ])('is sent with a warning on every path: %s', async (operator, end) => {
+    const compared = where('data.plan').operator(operator, 'pro');
+    for (const filter of [compared, and(where('data.seats').greaterThan(5), compared)]) {
+      const all = await warningsOf(filter);
+      expect(all).toHaveLength(5);
+      for (const [warning = '', ...others] of all) {
+        expect(warning).toContain(`compares \`data.plan\` by the operator "${operator}"`);
+        expect(warning.endsWith(end)).toBe(true);
+        expect(others).toEqual([]);
+      }
+    }
+  });
+
+  it('is sent with a warning where a unit is written otherwise', async () => {
+    const [[warning] = []] = await warningsOf(where('createdAt').within(3, 'day'));
+    expect(warning).toBe(
+      '`condition` compares `createdAt` by the unit "day", which is not documented: it may select nobody. Did you mean "days"?',
+    );
+  });
+
+  it('is told apart from those that the document shows', async () => {
+    expect((await warningsOf(where('createdAt').within(3, 'days'))).flat()).toEqual([]);
+    expect((await warningsOf(or(where('data.plan').equals('pro')))).flat()).toEqual([]);
   });
 });
 
@@ -77,6 +136,28 @@ describe('a filter that selects nobody', () => {
       });
     }
   });
+
+  const plan = { field: 'data.plan', operator: 'equals', value: 'pro' };
+  it.each([
+    {},
+    { and: [] },
+    { and: [plan, {}] },
+    { and: [plan], or: [{}] },
+    { and: [{ or: [plan, { and: [] }] }] },
+    { not: {} },
+    { all: null },
+  ])('is refused where it, or a part of it, is empty: %j', async (filter) => {
+    for (const call of [asSegment(filter), asAudience(filter)]) {
+      await expect(call).rejects.toThrow('must not be empty: it may select everybody');
+    }
+  });
+
+  it.each([{ and: [plan], or: [plan] }, { mode: 'all' }, { rules: [['plan', 'pro']] }])(
+    'is not one with content: %j',
+    async (filter) => {
+      await expect(asSegment(filter)).rejects.toThrow('no network');
+    },
+  );
 
   it('does not come from where()', () => {
     expect(() => where('plan' as 'data.plan')).toThrow('a custom field is `data.plan`');

@@ -1,4 +1,4 @@
-import { MessagingClient, PartialError, type ImportJob } from 'postreel';
+import { defineWorkflow, MessagingClient, PartialError, type ImportJob } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
@@ -336,6 +336,8 @@ describe('the variables of a text', () => {
     '{{name | upcase}}',
     '{{name ?? &quot;you&quot;}}',
     '<a href="https://a.b/%7B%7Bcode%7D%7D">',
+    '<%= name %>',
+    '*|FNAME|*',
     'Hello {{name',
   ])('that the service would mail as they stand are told once: %s', async (text) => {
     const { messaging, warnings } = scene();
@@ -343,8 +345,60 @@ describe('the variables of a text', () => {
     await messaging.send({ ...mail, to, body });
     await messaging.send({ ...mail, to: 'bea@example.com', body });
     await messaging.templates.create({ name: 'A', subject: 'A', body, type: 'MARKETING' });
+    await messaging.campaigns.create({ ...campaign, body });
+    await messaging.workflows.deploy(workflow(body));
     expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toContain('which is no variable: the service sends it as it stands');
+    expect(warnings[0]).toContain('which is not a variable: the service sends it unchanged');
+  });
+
+  const tag = '{{name | upcase}}';
+  const campaign = {
+    name: 'May',
+    from: 'shop@example.com',
+    subject: 'Hi',
+    audienceType: 'ALL',
+  } as const;
+  const workflow = (body: string) =>
+    defineWorkflow({
+      name: 'Welcome',
+      trigger: { event: 'signed_up' },
+      steps: {
+        hello: { type: 'SEND_EMAIL', subject: 'Hi', body, next: 'end' },
+        end: { type: 'EXIT' },
+      },
+    });
+
+  it.each<[string, (messaging: MessagingClient) => Promise<unknown>, string]>([
+    ['send()', async (m) => m.send({ ...mail, to, subject: tag }), 'subject'],
+    ['campaigns.create()', async (m) => m.campaigns.create({ ...campaign, body: tag }), 'body'],
+    ['workflows.deploy()', (m) => m.workflows.deploy(workflow(tag)), 'config.body'],
+    [
+      'workflows.deploy({ dryRun })',
+      (m) => m.workflows.deploy(workflow(tag), { dryRun: true }),
+      'config.body',
+    ],
+    [
+      'workflows.steps.create()',
+      async (m) => {
+        const { id } = await m.workflows.create({ name: 'A', eventName: 'signed_up' });
+        const config = { subject: tag, body: '<p>Hi</p>' };
+        await m.workflows.steps.create(id, { type: 'SEND_EMAIL', config });
+      },
+      'config.subject',
+    ],
+    [
+      'workflows.steps.update()',
+      async (m) => {
+        const { id } = await m.workflows.create({ name: 'A', eventName: 'signed_up' });
+        const step = await m.workflows.steps.create(id, { type: 'SEND_EMAIL', config: {} });
+        await m.workflows.steps.update(id, step.id, { config: { body: tag } });
+      },
+      'config.body',
+    ],
+  ])('are checked by %s', async (_, call, field) => {
+    const { messaging, warnings } = scene();
+    await call(messaging);
+    expect(warnings).toEqual([expect.stringContaining(`\`${field}\` has \`${tag}\``)]);
   });
 
   it('may have spaces in their names, as columns have', async () => {

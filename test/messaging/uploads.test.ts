@@ -55,7 +55,7 @@ describe('uploads.image', () => {
     ['its name, of a file without a type', new File([png], 'logo.svg'), 'image/svg+xml'],
     ['its first bytes', wholePng, 'image/png'],
     ['its first bytes, in a buffer', wholePng.buffer, 'image/png'],
-    ['its text', { data: '<svg xmlns="http://www.w3.org/2000/svg"/>' }, 'image/svg+xml'],
+    ['its text', { data: '<svg xmlns="http://www.w3.org/2000/svg"/>' } as never, 'image/svg+xml'],
     ['a JPEG\u2019s first bytes', new Uint8Array([255, 216, 255, 224]), 'image/jpeg'],
   ])('takes the type of an image from %s', async (_, image, type) => {
     const { fetch, requests } = answering();
@@ -76,10 +76,33 @@ describe('uploads.image', () => {
         {
           field: 'image',
           message:
-            'must be a File, a Blob, bytes or { data, filename, contentType }; for a path use `csvFile()` or `imageFile()` of postreel/node',
+            'must be a File, a Blob, bytes or { data, filename, contentType }; got a text: for a path use `csvFile()` or `imageFile()` of postreel/node',
         },
       ],
     });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['a path', './logo.png', 'got a text: for a path use'],
+    ['a promise', Promise.resolve(png), 'got a promise: `await` it first'],
+    ['a stream', new Blob([png]).stream(), 'got a stream: read it to its end first'],
+    ['nothing', undefined, 'got undefined'],
+    ['rows', [{ email: 'ann@example.com' }], 'got a list: `contacts.importAll()` takes rows'],
+    ['an object', { path: 'logo.png' }, 'got an object'],
+  ])('refuses %s as the data of a file before the network', async (kind, data, words) => {
+    const messaging = messagingOver(() => {
+      throw new Error('must not reach the network');
+    });
+    const file = { data, filename: 'a' } as never; // wrong on purpose
+    const refused = (field: string) => ({
+      name: 'InvalidRequestError',
+      outcome: 'not-sent',
+      fieldErrors: [{ field, message: expect.stringContaining(words) as string }],
+    });
+    await expect(messaging.uploads.image(file)).rejects.toMatchObject(refused('image.data'));
+    if (kind !== 'a path') {
+      await expect(messaging.contacts.import(file)).rejects.toMatchObject(refused('file.data'));
+    }
   });
 
   it('never uploads an image twice', async () => {

@@ -34,7 +34,13 @@ it('sends a content of its own', () => {
   void messaging.send({ to, ...content });
   void messaging.send({ to, ...content, from: { name: 'Shop', email: 'shop@example.com' } });
   void messaging.send({ to, ...content, reply: 'help@example.com', subscribed: true });
-  void messaging.send({ to, ...content, headers: { 'X-Order': '42' }, attachments: [{ any: 1 }] });
+  void messaging.send({ to, ...content, headers: { 'X-Order': '42' }, attachments: [] });
+  const link = { url: 'https://example.com/a.pdf', content: undefined };
+  void messaging.send({ to, ...content, attachments: [{ content: 'aGk=' }, link] });
+  // @ts-expect-error -- an attachment has content
+  void messaging.send({ to, ...content, attachments: [{ filename: 'a.txt' }] });
+  // @ts-expect-error -- the field is called `content`
+  void messaging.send({ to, ...content, attachments: [{ filename: 'a.txt', contents: 'aGk=' }] });
 });
 
 it('sends a template, with or without overrides', () => {

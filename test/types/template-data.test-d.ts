@@ -39,6 +39,31 @@ describe('the data of a defined template', () => {
     template.render({}); // nothing is required
   });
 
+  it('keeps the spaces of a name, as the columns of a spreadsheet have them', () => {
+    const template = defineTemplate(
+      '{{First Name}} {{ Company Name ?? "you" }} {{address.Post Code}}',
+    );
+    template.message({ 'First Name': 'Ann', address: { 'Post Code': '1010' } });
+    template.render({ 'First Name': 'Ann', 'Company Name': 'Acme', address: { 'Post Code': 1 } });
+    // @ts-expect-error -- First Name is missing
+    template.message({ address: { 'Post Code': '1010' } });
+    // @ts-expect-error -- the name is written otherwise
+    template.message({ firstName: 'Ann', address: { 'Post Code': '1010' } });
+  });
+
+  it('reads a name over line breaks, as at run time', () => {
+    expectTypeOf<TemplateData<'{{\n  name\n}}'>>().toEqualTypeOf<{
+      readonly name: DataValue | Transient;
+    }>();
+  });
+
+  it('has nothing for what is not a variable at run time', () => {
+    defineTemplate('{{format date "short"}}').message({});
+    defineTemplate('{{a ?? b}}').message({});
+    defineTemplate('{{a/b}}').message({});
+    defineTemplate('{{x & y}}').message({});
+  });
+
   it('takes any data for a text that is not known at compile time', () => {
     const text: string = 'Hi {{name}}';
     defineTemplate(text).render({ anything: 1 });

@@ -1,4 +1,4 @@
-import type { FileInput, MessagingClient, UploadedImage } from 'postreel';
+import type { MessagingClient, UploadedImage } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/core/route.js';
 import type { Uploads } from 'postreel/messaging';
@@ -10,7 +10,6 @@ declare const messaging: MessagingClient;
 
 it('has exactly the methods of its rows', () => {
   expectTypeOf<Uploads['image']>().toEqualTypeOf<Rows['image']>();
-  expectTypeOf<Parameters<Uploads['image']>[0]>().toEqualTypeOf<FileInput>();
   expectTypeOf<ReturnType<Uploads['image']>>().resolves.toEqualTypeOf<UploadedImage>();
 });
 
@@ -18,6 +17,12 @@ it('takes a file in any form but a path', () => {
   void messaging.uploads.image(new Blob([]));
   void messaging.uploads.image(new Uint8Array());
   void messaging.uploads.image({ data: new ArrayBuffer(0), filename: 'logo.png' });
-  // @ts-expect-error -- a path is no file
+  // @ts-expect-error -- a path is not a file
+  void messaging.uploads.image({ data: './logo.png' });
+  // @ts-expect-error -- a promise is not a file
+  void messaging.uploads.image({ data: Promise.resolve(new Uint8Array()) });
+  // @ts-expect-error -- a promise is not a file
+  void messaging.contacts.import({ data: Promise.resolve(new Uint8Array()) });
+  // @ts-expect-error -- a path is not a file
   void messaging.uploads.image('logo.png');
 });

@@ -7,7 +7,7 @@ import { blocksOf, type Batch, type PlacedRow } from '../bulk.js';
 import { CsvDecoder, CsvReader, csvText, type CsvRecord } from '../csv.js';
 import { limits } from '../limits.js';
 import { isSynchronous, type RowSource } from '../shared/row-source.js';
-import { emailKey, emailProblem } from '../shared/values.js';
+import { emailKey, emailProblem, normalizeEmail } from '../shared/values.js';
 import { columnsOf, requireNamed, type ColumnRules, type Columns } from './import-columns.js';
 
 // Far below the 5 MB that one call takes (Limits, "CSV import"): memory stays flat.
@@ -390,7 +390,7 @@ function checkCells(
   { subscribed }: ImportRules,
   mayBeDamaged = true,
 ): { readonly field: string; readonly message: string } | undefined {
-  const email = (cells[emailAt] ?? '').trim();
+  const email = normalizeEmail(cells[emailAt] ?? '');
   cells[emailAt] = email;
   const problem = emailProblem(email);
   if (problem !== undefined) {

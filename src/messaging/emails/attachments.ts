@@ -1,25 +1,108 @@
 import { wireValue } from '../../core/body.js';
-import { isBytes, tagOf } from '../../core/values.js';
+import { invalidRequest } from '../../core/errors.js';
+import { nearest } from '../../core/options.js';
+import { isBytes, isPromise, isRecord, isStream, tagOf } from '../../core/values.js';
 import type { SendRequest } from '../emails.js';
 
-/** Does this email have attachments that must be encoded before it is sent? */
+/** Must the attachments of this email be encoded, or refused, before it is sent? */
 export function hasFiles(body: unknown): boolean {
-  return attachmentsOf(body).some((item) => valuesOf(item).some(isFile));
+  return attachmentsOf(body).some((item) =>
+    valuesOf(item).some((value) => isFile(value) || isUnread(value)),
+  );
 }
 
 /**
- * The email with the bytes and blobs of its attachments as base64, and so with what is certainly a file: a data
- * address, and bytes that went through JSON. Everything but the contents of blobs, which cannot change, is
- * copied before anything is waited for.
+ * The email with the bytes and blobs of its attachments as base64, also where they are a data address, or bytes
+ * that went through JSON. Everything but the contents of blobs, which cannot change, is copied before anything is
+ * awaited.
  */
-export async function withEncodedAttachments(body: SendRequest): Promise<SendRequest> {
+export async function encodeAttachments(body: SendRequest): Promise<SendRequest> {
+  const items = attachmentsOf(body);
+  refuseUnread(items);
   const copy = copied({ ...body, attachments: undefined });
-  const attachments = await Promise.all(attachmentsOf(body).map((item) => encoded(item)));
+  const attachments = await Promise.all(items.map((item) => encoded(item)));
   return { ...copy, attachments } as object as SendRequest; // only their bytes are another text
 }
 
+function refuseUnread(items: readonly unknown[]): void {
+  const problems = items.flatMap((item, index) =>
+    Object.entries(isRecord(item) ? item : {})
+      .filter(([, value]) => isUnread(value))
+      .map(([name, value]) => ({
+        field: `attachments[${index}].${name}`,
+        message: `must be bytes, a Blob or base64; got ${unreadKind(value)}`,
+      })),
+  );
+  if (problems.length > 0) {
+    throw invalidRequest(problems, { method: 'POST', path: '/v1/send' });
+  }
+}
+
+function isUnread(value: unknown): boolean {
+  return isStream(value) || isPromise(value);
+}
+
+function unreadKind(value: unknown): string {
+  return isPromise(value)
+    ? 'a promise: `await` it first'
+    : 'a stream: read it first, with `await attachment(path)` of `postreel/node`, or `buffer(stream)` of `node:stream/consumers`';
+}
+
+/** One thing that is wrong with an attachment. */
+interface AttachmentProblem {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+/** Why an attachment cannot be sent; empty if it can. The document shows none of its fields. */
+export function attachmentProblems(
+  file: Readonly<Record<string, unknown>>,
+): readonly AttachmentProblem[] {
+  const { content, filename } = file;
+  const lineBreaks = (['filename', 'contentType'] as const)
+    .filter((name) => /[\r\n]/.test(textOf(file[name]))) // in a header it would begin another one
+    .map((name) => ({ path: [name], message: 'must not contain a line break' }));
+  const message =
+    typeof content === 'string'
+      ? contentProblem(content, filename)
+      : content === undefined
+        ? undefined
+        : 'must be bytes, a Blob or base64';
+  const inContent = message === undefined ? [] : [{ path: ['content'], message }];
+  return [...(content === undefined ? missingProblems(file) : inContent), ...lineBreaks];
+}
+
+/** Without `content`, a field that we do not know may stand for it, such as a link. */
+function missingProblems(file: Readonly<Record<string, unknown>>): readonly AttachmentProblem[] {
+  const { path, href } = file;
+  if ([path, href].some((place) => typeof place === 'string' && !/^https?:/i.test(place))) {
+    const message =
+      'must have the `content` of the file, not where it is: `await attachment(path)` of `postreel/node` reads it';
+    return [{ path: [], message }];
+  }
+  const names = Object.keys(file).filter((name) => file[name] !== undefined);
+  const slip = names.find((name) => !descriptive.test(name) && isContentSlip(name));
+  if (slip !== undefined) {
+    const message = `is required; \`${slip}\` is not a field. Did you mean \`content\`?`;
+    return [{ path: ['content'], message }];
+  }
+  return names.every((name) => descriptive.test(name))
+    ? [{ path: ['content'], message: 'is required: bytes, a Blob or base64' }]
+    : [];
+}
+
+const contentSlips = ['contents', 'data', 'file', 'body', 'buffer', 'base64'];
+
+function isContentSlip(name: string): boolean {
+  return contentSlips.includes(name) || nearest(name, ['content']) !== undefined;
+}
+
+// What other packages say about a file, beside its content.
+const descriptive =
+  /^(file-?_?name|name|(content-?_?)?(type|id|disposition|encoding)|mime(-?_?type)?|cid|inline|size|headers)$/i;
+
 /** Why the text of an attachment cannot be its content; `undefined` where it is base64. */
-export function contentProblem(content: string, filename: unknown): string | undefined {
+function contentProblem(content: string, filename: unknown): string | undefined {
   const text = content.replace(/[\r\n]/g, '');
   const isBase64 = text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
   if (isBase64 && text !== filename && !isLikePath(text)) {
@@ -27,6 +110,9 @@ export function contentProblem(content: string, filename: unknown): string | und
   }
   if (/^https?:/i.test(content)) {
     return 'must be the content of the file, not its address: fetch it first, and give its bytes';
+  }
+  if (isOtherBase64(text)) {
+    return "must be base64 with `+` and `/`, padded with `=`; got another form of it: `Buffer.from(content, 'base64')` reads both";
   }
   const isPath =
     !isBase64 &&
@@ -43,8 +129,14 @@ function isLikePath(text: string): boolean {
   return isShort && /^\/?([A-Za-z]+\d*\/)+[A-Za-z]*\d*$/.test(text) && !fileStarts.test(text);
 }
 
-// JPEG, PNG, GIF, PDF, ZIP.
-const fileStarts = /^(\/9j\/|iVBOR|R0lGOD|JVBER|UEsDB)/;
+/** Is this base64url, or base64 without its padding? A short text may be a name as well. */
+function isOtherBase64(text: string): boolean {
+  const isLong = text.length >= 64 || fileStarts.test(text);
+  return isLong && /^([\w-]+|[A-Za-z0-9+/]+)={0,2}$/.test(text) && !isLikePath(text);
+}
+
+// JPEG, PNG, GIF, PDF, ZIP; in base64url too.
+const fileStarts = /^(\/9j\/|_9j_|iVBOR|R0lGOD|JVBER|UEsDB)/;
 
 function copied(fields: object): object {
   try {
@@ -93,6 +185,10 @@ function dataAddress(value: unknown): readonly string[] | undefined {
   return typeof value === 'string' && value.startsWith('data:')
     ? (/^data:([^;,]*)(?:;[^;,]*)*;base64,(.*)$/s.exec(value) ?? undefined)
     : undefined;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function attachmentsOf(body: unknown): readonly unknown[] {

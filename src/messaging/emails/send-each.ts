@@ -8,8 +8,6 @@ import {
   type PostreelError,
 } from '../../core/errors.js';
 import {
-  documented,
-  emailIn,
   type ContentSend,
   type NamedAddress,
   type TemplateSend,
@@ -22,6 +20,7 @@ import { wireValue } from '../../core/body.js';
 import { kindOf } from '../../core/request.js';
 import { type OnceKey, journalMissing, keyIn } from '../../core/once.js';
 import { asBulk } from '../bulk.js';
+import { emailIn, emailProblem, normalizeAddress } from '../shared/values.js';
 import { fieldsOf } from '../shared/request-body.js';
 import {
   checkRows,
@@ -312,11 +311,15 @@ async function* rowsOf<Fields extends object>(
 
 /** The name of a recipient: the same address is mailed once, in whatever spelling. */
 function addressOf(row: unknown): string | undefined {
-  const email = emailIn(documented(givenAddress(row)))
+  const email = emailIn(normalizeAddress(givenAddress(row)))
     .trim()
     .normalize('NFC')
     .toLowerCase();
-  return email === '' ? undefined : withAsciiDomain(email);
+  if (email === '') {
+    return undefined;
+  }
+  // A parser of domains drops invisible characters: a bad address would pass for a good one.
+  return emailProblem(email) === undefined ? withAsciiDomain(email) : email;
 }
 
 function withAsciiDomain(email: string): string {

@@ -2,7 +2,19 @@ import * as z from 'zod/mini';
 import type { DataOptions } from '../../core/types.js';
 import type { Notice } from '../../core/route.js';
 import { isRecord } from '../../core/values.js';
-import { isReserved, isTransient, reservedKeys, type ContactData } from './data.js';
+import {
+  dateTextProblem,
+  isReserved,
+  isTransient,
+  reservedKeys,
+  type ContactData,
+} from './data.js';
+
+/** The rules of a client for `data`. */
+export interface DataRules extends DataOptions {
+  /** The fields whose dates were reported: the first value fixes a field's type, so that one `warning` is enough. */
+  readonly reportedDates?: Set<string>;
+}
 
 /** One field of `data` that will have no effect, and which rule decides what happens then. */
 interface Idle {
@@ -17,13 +29,26 @@ export const contactData = z.custom<ContactData>(isRecord, 'must be an object');
 /** Names the fields of `data` that will have no effect, or refuses them where that is wanted. */
 export function dataWarnings(
   data: object | null | undefined,
-  rules: DataOptions = {},
+  rules: DataRules = {},
 ): readonly Notice[] {
-  return idleOf(data ?? {}, rules).flatMap(({ field, message, mode }): Notice[] => {
+  const idle = idleOf(data ?? {}, rules).flatMap(({ field, message, mode }): Notice[] => {
     if (mode === 'throw') {
       return [{ field, message }];
     }
     return mode === 'warn' ? [`\`${field}\` ${message}.`] : [];
+  });
+  return [...idle, ...dateWarnings(data ?? {}, rules)];
+}
+
+/** Names the fields with a date that the service stores as text, each once for a client. */
+function dateWarnings(data: object, { reportedDates }: DataRules): readonly string[] {
+  return Object.entries(data).flatMap(([key, value]) => {
+    const problem = reportedDates?.has(key) ? undefined : dateTextProblem(value);
+    if (problem === undefined) {
+      return [];
+    }
+    reportedDates?.add(key);
+    return [`\`data.${key}\` ${problem}`];
   });
 }
 

@@ -1,5 +1,6 @@
 import { type FieldObject, type OpenInput, type OpenRecord, isRecord } from '../../core/values.js';
 import { invalidRequest } from '../../core/errors.js';
+import { nearest } from '../../core/options.js';
 
 /** One comparison of a field with a value. */
 export interface FilterElement {
@@ -112,7 +113,7 @@ type AgeComparison<Value> = [Extract<Value, Date>] extends [never]
       olderThan(value: number, unit: FilterUnit): BuiltFilter;
     };
 
-/** For operators that the service's document does not show. */
+/** For operators that the service's document does not show; they are sent with a `warning`. */
 type OtherComparison = {
   /** Compares by an operator of your choice. */
   operator(name: string, value: string | number, unit?: string): BuiltFilter;
@@ -223,6 +224,56 @@ function fieldProblem(field: unknown): string | undefined {
     : undefined;
 }
 
+/**
+ * Warns of an operator or a unit that the document does not show: the service may know it, or may select nobody.
+ * `field` is the name of the filter in its body.
+ */
+export function filterWarnings(field: string, filter: unknown): readonly string[] {
+  if (typeof filter !== 'object' || filter === null) {
+    return [];
+  }
+  const { field: compared, operator, unit } = filter as Readonly<Record<string, unknown>>; // an object
+  const parts = Object.values(filter).flatMap((part) => filterWarnings(field, part));
+  return typeof compared === 'string' && typeof operator === 'string'
+    ? [
+        ...undocumented(field, compared, ['operator', operator, operators, operatorAliases]),
+        ...undocumented(field, compared, ['unit', unit, ['days'], {}]),
+      ]
+    : [...new Set(parts)];
+}
+
+const operators = ['equals', 'greaterThan', 'within', 'olderThan'];
+
+// The names of other services and languages.
+const operatorAliases: Readonly<Record<string, string>> = {
+  eq: 'equals',
+  is: 'equals',
+  '=': 'equals',
+  '==': 'equals',
+  gt: 'greaterThan',
+  '>': 'greaterThan',
+};
+
+function undocumented(
+  field: string,
+  compared: string,
+  [kind, given, names, aliases]: readonly [
+    kind: string,
+    given: unknown,
+    names: readonly string[],
+    aliases: Readonly<Record<string, string>>,
+  ],
+): readonly string[] {
+  if (typeof given !== 'string' || names.includes(given)) {
+    return [];
+  }
+  const meant = Object.hasOwn(aliases, given) ? aliases[given] : nearest(given, names);
+  const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+  return [
+    `\`${field}\` compares \`${compared}\` by the ${kind} "${given}", which is not documented: it may select nobody.${hint}`,
+  ];
+}
+
 /** Why a filter selects nobody, or everybody; `undefined` where it may be right. `everybody` is the hint. */
 export function filterProblem(filter: unknown, everybody: string): string | undefined {
   return isEmptyFilter(filter)
@@ -242,8 +293,7 @@ function problemIn(part: unknown): string | undefined {
   }
   const value = part['value'];
   const hasNoValue =
-    ['equals', 'greaterThan', 'within', 'olderThan'].includes(part['operator']) &&
-    (value === undefined || value === null || value === '');
+    operators.includes(part['operator']) && (value === undefined || value === null || value === '');
   return (
     fieldProblem(part['field']) ??
     (hasNoValue ? `\`${part['field']}\` is compared with no value: it selects nobody` : undefined)
@@ -267,7 +317,7 @@ function isEmptyFilter(filter: unknown): boolean {
 }
 
 function isEmptyPart(part: unknown): boolean {
-  return Array.isArray(part) ? part.length === 0 || hasEmptyItem(part) : isEmptyFilter(part);
+  return Array.isArray(part) ? part.length === 0 : isEmptyFilter(part);
 }
 
 function hasEmptyItem(part: unknown): boolean {

@@ -13,7 +13,7 @@ export interface TemplateVariable {
 export interface TemplateVariables {
   /** In order of their first appearance; each path once. */
   readonly variables: readonly TemplateVariable[];
-  /** Braces that are none of the documented forms. They are kept as they are. */
+  /** Braces and tags that are not of a documented form. They are kept unchanged. */
   readonly notUnderstood: readonly string[];
 }
 
@@ -22,13 +22,13 @@ export interface RenderedTemplate {
   readonly text: string;
   /** Paths without a value and without a fallback. They are rendered as empty text. */
   readonly missing: readonly string[];
-  /** Braces that are none of the documented forms. They are kept as they are. */
+  /** Braces and tags that are not of a documented form. They are kept unchanged. */
   readonly notUnderstood: readonly string[];
 }
 
-// Three braces, blocks and helpers of other template languages are matched as a whole, so that no
-// part of them is taken for a variable.
-const braces = /\{\{\{[\s\S]*?\}\}\}|\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g;
+// Three braces, and the blocks, helpers and tags of other template languages (Liquid, ERB and EJS, Mailchimp), are
+// matched as a whole, so that no part of them is taken for a variable.
+const braces = /\{\{\{[\s\S]*?\}\}\}|\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}|<%[\s\S]*?%>|\*\|[\w:]+\|\*/g;
 // A name may have spaces, as columns of a spreadsheet do.
 const documented =
   /^\{\{\s*([^\s{}?|#/^>!&"'()]+(?: +[^\s{}?|#/^>!&"'()]+)*)\s*(?:\?\?\s*(?:"([^"]*)"|'([^']*)')\s*)?\}\}$/;
@@ -85,35 +85,47 @@ export function renderText(
   return { text: rendered, missing: [...missing], notUnderstood };
 }
 
-/** Warns of what the service would mail as it stands. */
+/** Warns of text that the service would mail unchanged. */
 export type TextCheck = (body: unknown) => void;
 
 // So many finds are remembered.
-const maxTold = 1000;
+const maxReported = 1000;
 
-/** A check of subjects and bodies that tells each find once: a mailing has the same one for everybody. */
+/**
+ * Makes the one check of every subject and body that is sent: of an email, a template, a campaign, and the `config`
+ * of a workflow's step. It reports each find once, because a mailing has the same text for everybody.
+ */
 export function createTextCheck(warn: (message: string) => void): TextCheck {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return (body) => {
-    for (const field of ['subject', 'body'] as const) {
-      const text = isRecord(body) ? body[field] : undefined;
-      const raw = typeof text === 'string' && /\{\{|\{%|%7B%7B/i.test(text) ? rawIn(text) : [];
-      const found = [...new Set(raw)].filter((one) => !told.has(one));
-      if (found.length > 0 && told.size < maxTold) {
-        found.forEach((one) => told.add(one));
+    const config = isRecord(body) ? body['config'] : undefined;
+    for (const [field, text] of [...textsOf(body, ''), ...textsOf(config, 'config.')]) {
+      const raw = mayHaveTags.test(text) ? rawIn(text) : [];
+      const found = [...new Set(raw)].filter((one) => !reported.has(one));
+      if (found.length > 0 && reported.size < maxReported) {
+        found.forEach((one) => reported.add(one));
         const shown = found
           .slice(0, 5)
           .map((one) => `\`${one.slice(0, 60)}\``)
           .join(', ');
         warn(
-          `\`${field}\` has ${shown}, which is no variable: the service sends it as it stands. Variables are \`{{name}}\` and \`{{name ?? "default"}}\`.`,
+          `\`${field}\` has ${shown}, which is not a variable: the service sends it unchanged. Variables are \`{{name}}\` and \`{{name ?? "default"}}\`.`,
         );
       }
     }
   };
 }
 
-/** What of a text the service would mail as it stands: braces that are no variable, or that are not closed. */
+const mayHaveTags = /\{\{|\{%|<%|\*\||%7B%7B/i;
+
+function textsOf(fields: unknown, path: string): (readonly [string, string])[] {
+  return (['subject', 'body'] as const).flatMap((name) => {
+    const text = isRecord(fields) ? fields[name] : undefined;
+    return typeof text === 'string' ? [[`${path}${name}`, text] as const] : [];
+  });
+}
+
+/** The parts of a text that the service would mail unchanged: tags that are not variables, and braces that are not closed. */
 function rawIn(text: string): readonly string[] {
   const { notUnderstood } = variablesOf(text);
   const rest = text.replace(braces, '');

@@ -3,7 +3,7 @@ import { largestPage, type KnownFields } from '../../core/route.js';
 import { isDate, isRecord, type Timestamp } from '../../core/values.js';
 import { limits } from '../limits.js';
 import type { Filter } from './filters.js';
-import { emailProblem, isEmail, isId } from './values.js';
+import { emailProblem, isId, normalizeEmail } from './values.js';
 
 // Date.parse() takes much that is no ISO 8601 date-time, and reads a time without a zone as local.
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)$/i;
@@ -33,19 +33,25 @@ export const id = z.custom<string>(isId, {
 });
 
 /** An email address. */
-export const email = z.string().check((context) => {
-  const message = emailProblem(context.value);
-  if (message !== undefined) {
-    context.issues.push({ code: 'custom', message, input: context.value });
-  }
-});
+export const email = z.string().check(checkEmail);
 
 /** An email address that may be unset: services spell that as `null` or as an empty string. */
 export const optionalEmail = z
   .nullable(z.string())
-  .check(
-    z.refine((text) => text === null || text === '' || isEmail(text), 'must be an email address'),
-  );
+  .check((context) => (context.value ? checkEmail(context) : undefined));
+
+function checkEmail({ value, issues }: Checked): void {
+  const message = emailProblem(normalizeEmail(value)); // those who use a schema alone have not normalized it
+  if (message !== undefined) {
+    issues.push({ code: 'custom', message, input: value });
+  }
+}
+
+/** The part of zod's check that an address needs. */
+interface Checked {
+  readonly value: unknown;
+  readonly issues: { push(issue: { code: 'custom'; message: string; input: unknown }): unknown };
+}
 
 // In a header of an email it would begin another header.
 const isOneLine = (text: string) => !/[\r\n]/.test(text);

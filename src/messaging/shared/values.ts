@@ -1,4 +1,4 @@
-import { type OpenInput, type Timestamp, isIdNumber } from '../../core/values.js';
+import { type OpenInput, type Timestamp, isIdNumber, isRecord } from '../../core/values.js';
 
 /** Which part of a list to get. Other fields are sent as they are. */
 export interface ListQuery extends OpenInput {
@@ -17,21 +17,85 @@ export interface PeriodQuery extends OpenInput {
   endDate?: Timestamp | undefined;
 }
 
+// "Ann Lee" <ann@example.com>
+const named = /^(?:"((?:[^"\\]|\\.)*)"|([^<>"]*?))\s*<\s*([^<>\s]+)\s*>$/;
+
+/** An email address as it is sent: without the blanks around it. Another value is returned unchanged. */
+export function normalizeEmail<Value>(value: Value): Value {
+  return typeof value === 'string' ? (value.trim() as Value & string) : value;
+}
+
+/**
+ * An address of `to` or `from` as it is sent: `Ann <ann@example.com>` is a name and an email, and `address` in
+ * the place of `email` is read as other packages do. Another value is returned unchanged.
+ */
+export function normalizeAddress(value: unknown): unknown {
+  if (typeof value === 'string') {
+    const text = normalizeEmail(value);
+    const [whole, quoted, plain = '', email] = named.exec(text) ?? [];
+    const name = quoted?.replace(/\\(.)/g, '$1') ?? plain;
+    return whole === undefined ? text : name === '' ? email : { name, email };
+  }
+  if (!isRecord(value)) {
+    return value;
+  }
+  if (value['email'] === undefined && typeof value['address'] === 'string') {
+    const { address, ...rest } = value;
+    const email = normalizeEmail(address);
+    return rest['name'] === '' ? { email } : { ...rest, email };
+  }
+  return 'email' in value ? { ...value, email: normalizeEmail(value['email']) } : value;
+}
+
+/** The email alone of a normalized address; empty if it has none. */
+export function emailIn(value: unknown): string {
+  const email = isRecord(value) ? value['email'] : value;
+  return typeof email === 'string' ? email : '';
+}
+
+/** Makes the `normalize` of a row: some fields of its body are email addresses, or lists of them. */
+/* @__NO_SIDE_EFFECTS__ */
+export function normalizeEmailsIn(...fields: readonly string[]) {
+  return (body: Record<string, unknown>): Record<string, unknown> =>
+    mapFields(body, fields, normalizeEmail);
+}
+
+/** A copy of a body in which some fields, where they are set, are changed: each is one value or a list. */
+export function mapFields(
+  body: Record<string, unknown>,
+  fields: readonly string[],
+  change: (value: unknown) => unknown,
+): Record<string, unknown> {
+  const changed = fields
+    .filter((name) => Object.hasOwn(body, name))
+    .map((name) => {
+      const value = body[name];
+      return [
+        name,
+        Array.isArray(value) ? value.map((one) => change(one)) : change(value),
+      ] as const;
+    });
+  return { ...body, ...Object.fromEntries(changed) };
+}
+
 // Stricter than "something@something" would refuse addresses that the service takes.
 const emailForm = /^[^\s@<>]+@[^\s@<>]+$/;
 
-// The same in visible ASCII alone.
-const plainForm = /^[!-;=?A-~]+@[!-;=?A-~]+$/;
+// The same in visible ASCII alone, without quotes or punctuation at the end.
+const plainForm = /^[!-;=?A-~]+@[!-;=?A-~]*\w$/;
 
 // It shows nowhere, and makes another address: a copied one often has it.
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFD]/u;
+
+const quotes = '["\'`\u00AB\u00BB\u2018-\u201F\u2039\u203A]';
+const quoted = new RegExp(`^${quotes}.*${quotes}$`, 's');
 
 /** Could this be an email address? */
 export function isEmail(value: unknown): value is string {
   return emailProblem(value) === undefined;
 }
 
-/** Why this cannot be an email address. */
+/** Why a value cannot be an email address; `undefined` if it can. The value has been normalized. */
 export function emailProblem(value: unknown): string | undefined {
   if (typeof value !== 'string') {
     return 'must be an email address';
@@ -39,15 +103,22 @@ export function emailProblem(value: unknown): string | undefined {
   if (plainForm.test(value)) {
     return undefined; // nearly every address
   }
-  const [hidden] = invisible.exec(value.trim()) ?? [];
+  const [hidden] = invisible.exec(value) ?? [];
   if (hidden !== undefined) {
     const code = hidden.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
     return `must be an email address, without the invisible character U+${code}`;
   }
+  const [end] = /[,;]$/.exec(value) ?? [];
+  if (end !== undefined) {
+    return `must be an email address, without the \`${end}\` at its end`;
+  }
+  if (quoted.test(value)) {
+    return 'must be an email address, without the quotes around it';
+  }
   if (emailForm.test(value)) {
     return undefined;
   }
-  if (/<[^<>]*>\s*$/.test(value)) {
+  if (/<[^<>]*>$/.test(value)) {
     return 'must be an email address alone, without a name';
   }
   return /@.*[,;\s].*@/.test(value)

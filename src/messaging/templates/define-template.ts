@@ -103,8 +103,8 @@ type VariableTexts<
 
 // A union of functions becomes an intersection: each variable contributes its field.
 type FieldOf<Inside> = Inside extends string
-  ? Inside extends `${infer Path}??${string}`
-    ? { field: WithFallback<Trimmed<Path>> }
+  ? Inside extends `${infer Path}??${infer Fallback}`
+    ? { field: Trimmed<Fallback> extends Quoted ? WithFallback<Trimmed<Path>> : unknown }
     : { field: Needed<Trimmed<Inside>> }
   : never;
 
@@ -128,15 +128,20 @@ type WithFallback<Path extends string> = Path extends NotAVariable | OfTheServic
 
 type OfTheService = ReservedKey | `${ReservedKey}.${string}`;
 
-// Blocks, comments, partials and helpers of other template languages.
-type NotAVariable =
-  | ''
-  | `${'#' | '/' | '>' | '!' | '^' | '&' | '{'}${string}`
-  | `${string}${' ' | '|' | '('}${string}`;
+// The characters of blocks, comments, partials and helpers of other template languages, as at run time. A name may
+// have spaces, as the columns of a spreadsheet do.
+type Forbidden =
+  '{' | '}' | '?' | '|' | '#' | '/' | '^' | '>' | '!' | '&' | '"' | "'" | '(' | ')' | '\n' | '\t';
 
-type Trimmed<Text extends string> = Text extends ` ${infer Rest}`
+type NotAVariable = '' | `${string}${Forbidden}${string}`;
+
+type Quoted = `"${string}"` | `'${string}'`;
+
+type Space = ' ' | '\n' | '\t';
+
+type Trimmed<Text extends string> = Text extends `${Space}${infer Rest}`
   ? Trimmed<Rest>
-  : Text extends `${infer Rest} `
+  : Text extends `${infer Rest}${Space}`
     ? Trimmed<Rest>
     : Text;
 

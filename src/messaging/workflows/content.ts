@@ -1,4 +1,5 @@
 import { fingerprint, isRecord } from '../../core/values.js';
+import { normalizeEmail } from '../shared/values.js';
 import {
   edgesOf,
   nameOfStep,
@@ -234,7 +235,7 @@ function configOf(step: StepDefinition): StepConfig {
   switch (step.type) {
     case 'SEND_EMAIL': {
       const { template, subject, body, from } = step;
-      return defined({ templateId: template, subject, body, from });
+      return defined({ templateId: template, subject, body, from: normalizeEmail(from) });
     }
     case 'DELAY':
       return { duration: { amount: step.amount, unit: step.unit } };

@@ -2,6 +2,7 @@ import { type FieldError, invalidRequest } from '../../core/errors.js';
 import { isRecord, type OpenInput } from '../../core/values.js';
 import { isReserved, isTransient, reservedKeys, type PersistentData } from '../shared/data.js';
 import { filterProblem, type Filter } from '../shared/filters.js';
+import { emailIn, emailProblem, normalizeAddress } from '../shared/values.js';
 import type { StepConfig, StepType, TransitionBranch } from '../workflows.js';
 
 /** A length of time. */
@@ -310,10 +311,12 @@ function contentProblems(path: string, step: StepDefinition): FieldError[] {
   switch (step.type) {
     case 'SEND_EMAIL': {
       const isComplete = step.template !== undefined || (step.subject && step.body);
-      const { template } = step;
+      const { template, from } = step;
+      const sender = from === undefined ? undefined : emailProblem(emailIn(normalizeAddress(from)));
       return [
         ...when(!isComplete, path, 'needs `template`, or `subject` and `body`'),
         ...(template === undefined ? [] : textProblem(`${path}.template`, template)),
+        ...(sender === undefined ? [] : [{ field: `${path}.from`, message: sender }]),
       ];
     }
     case 'DELAY':

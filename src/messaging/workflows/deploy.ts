@@ -1,4 +1,4 @@
-import { isAbortOf, type Clock } from '../../core/async.js';
+import { isAbortOf } from '../../core/async.js';
 import {
   invalidRequest,
   InvalidRequestError,
@@ -9,6 +9,7 @@ import {
 import { flag, readOptions, text, type OptionKinds } from '../../core/options.js';
 import type { Call, Page, Paginated, RequestOptions } from '../../core/types.js';
 import { isRecord, type Acknowledgement } from '../../core/values.js';
+import type { TextCheck } from '../shared/template-text.js';
 import {
   contentOf,
   faultsOf,
@@ -130,7 +131,7 @@ export interface FailedDeployment {
 
 /** What a deployment calls: methods of the client. */
 export interface DeployParts {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly checkTexts: TextCheck;
   readonly templates: { get(id: string, options: RequestOptions): Call<unknown> };
   readonly workflows: {
     list(query: object, options: RequestOptions): Paginated<Workflow>;
@@ -167,6 +168,7 @@ export async function deploy(
   checkDefinition(definition);
   const owner = { name: '`workflows.deploy()`', isStrict: true, example: '{ enable: true }' };
   const read = readOptions(settings, deployOptions, owner);
+  stepsOf(definition).forEach(([key]) => parts.checkTexts(stepBody(definition, key)));
   const run = new DeployRun(definition, read, parts, options);
   return read.dryRun === true ? run.plan() : run.perform();
 }
@@ -439,7 +441,6 @@ class DeployRun {
    * goes on from there.
    */
   async #switchTo({ id, mark }: Pick<Version, 'id' | 'mark'>): Promise<void> {
-    const { clock } = this.#parts;
     const found = await this.#find();
     const target = found.versions.find((version) => version.id === id);
     if (target === undefined) {
@@ -464,13 +465,13 @@ class DeployRun {
     for (const one of cut) {
       await isGone(this.#update(one.id, { name: versionName(name, one.mark) }));
     }
-    const from = new Date(clock.now());
+    const from = new Date();
     for (const one of old) {
       disabled.push(one);
       await isGone(this.#update(one.id, { enabled: false }));
     }
     await this.#update(id, { enabled: true });
-    const to = new Date(clock.now());
+    const to = new Date();
     await this.#update(id, { name: versionName(name, mark) });
     this.#switch = undefined;
     this.#gap = old.length > 0 ? { from, to } : this.#gap;

@@ -125,6 +125,25 @@ it('a version that could not be enabled stays off, and no later deployment enabl
   expect([...fake.project.workflows.values()]).toMatchObject([{ name, enabled: false }]);
 });
 
+it('a switch that fails does not enable the old version where another deployer has enabled a third one', async () => {
+  const { fake, first } = await running();
+  const third = (await clientOf(fake).workflows.deploy(welcome('Three'))).workflowId ?? '';
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const isEnabling = init?.method === 'PATCH' && init.body === '{"enabled":true}';
+    if (isEnabling && !idsOn(fake).includes(third)) {
+      await clientOf(fake).workflows.update(third, { enabled: true });
+      return Response.json({ error: 'busy' }, { status: 500 });
+    }
+    return fake.fetch(input, init);
+  };
+  const call = clientOf(fake, { fetch, retries: 0 }).workflows.deploy(welcome('Two'), {
+    enable: true,
+  });
+  await expect(call).rejects.toMatchObject({ details: { on: [third] } });
+  expect(idsOn(fake)).toEqual([third]);
+  expect(fake.project.workflows.get(first)?.enabled).toBe(false);
+});
+
 describe('a kill at each call of a deployment', () => {
   const settings: [string, DeployOptions, object][] = [
     ['a switch', { enable: true }, {}],

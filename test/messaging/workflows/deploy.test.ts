@@ -427,3 +427,11 @@ describe('a service', () => {
     expect(fake.outbox.map(({ subject }) => subject)).toEqual(['New', 'Go pro']);
   });
 });
+
+it('reports the gap of a switch in real times', async () => {
+  await deploy({ ...onboarding, allowReentry: true }, { enable: true });
+  const before = Date.now();
+  const { gap } = await deploy(onboarding, { enable: true });
+  const times = [before, gap?.from.getTime() ?? 0, gap?.to.getTime() ?? 0, Date.now()];
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+});

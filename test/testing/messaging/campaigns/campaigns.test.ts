@@ -113,6 +113,18 @@ describe('messaging, Campaign: audience', () => {
     expect(fake.outbox[0]).toMatchObject({ subject: 'News for Ada', source: 'campaign' });
   });
 
+  it('leaves out who unsubscribes while it is being sent', async () => {
+    const fake = createFakeMessaging();
+    fake.seed({ contacts: 1_300 });
+    const subscribed = [...fake.project.contacts.values()].filter((one) => one.subscribed);
+    const last = subscribed.at(-1);
+    await ok(fake, `POST /campaigns/${await create(fake)}/send`);
+    await ok(fake, `PATCH /contacts/${last?.id ?? ''}`, { body: { subscribed: false } });
+    await fake.advance('10s');
+    expect(fake.outbox).toHaveLength(subscribed.length - 1);
+    expect(fake.outbox.map(({ to }) => to)).not.toContain(last?.email);
+  });
+
   it('SEGMENT mails the members of the segment', async () => {
     const fake = createFakeMessaging();
     fake.seed({ contacts: 9 });
