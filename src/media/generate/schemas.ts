@@ -11,8 +11,8 @@ const optionalText = z.optional(z.string());
 const optionalFlag = z.optional(z.boolean());
 const percentage = z.optional(between(limits.percentage));
 const textRules = [
-  z.minLength<string>(1),
-  z.maxLength<string>(limits.textLength),
+  z.minLength(1),
+  z.maxLength(limits.textLength),
   z.refine<string>(
     (value) => value === '' || /\S/.test(value),
     'must contain more than white space',

@@ -224,6 +224,39 @@ describe('a job with `once`', () => {
   });
 });
 
+it('slots of jobs that were given up right before their call was sent are free again at once', async () => {
+  const { fake, media } = fakeService({ durations: () => '30m' });
+  const journal = memoryJournal();
+  const slow: JournalStore = {
+    ...journal,
+    swap: async (key, from, to) => {
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      return journal.swap(key, from, to);
+    },
+  };
+  const client = await acquainted(media({ journal: slow }));
+  const controller = new AbortController();
+  const { signal } = controller;
+  const [first, ...others] = videos(20);
+  const kept = client.generate.video(first!);
+  const givenUp = others.map((job) => ending(client.generate.video(job, { signal })));
+  await pass(1_000);
+  controller.abort();
+  await inTime(Promise.all([kept, ...givenUp]));
+  expect(fake.files).toHaveLength(2);
+  const startedAt = Date.now();
+  await inTime(Promise.all(others.map((job) => client.generate.video(job))));
+  expect(fake.files).toHaveLength(21);
+  expect(Date.now() - startedAt).toBeLessThan(5 * minuteMs);
+});
+
+async function* streamOf(jobs: Iterable<VideoJob>): AsyncGenerator<VideoJob> {
+  for (const job of jobs) {
+    await Promise.resolve();
+    yield job;
+  }
+}
+
 describe('two queues of two keys over one shared iterator', () => {
   it.each([30, 60])('divide its %i jobs, and no job is made twice', async (count) => {
     const { fake, media } = fakeService();
@@ -242,7 +275,7 @@ describe('two queues of two keys over one shared iterator', () => {
 
   it.each([
     ['a generator', (jobs: Generator<VideoJob>): JobSource => jobs],
-    ['a stream', (jobs: Generator<VideoJob>): JobSource => ReadableStream.from(jobs)],
+    ['a stream', (jobs: Generator<VideoJob>): JobSource => streamOf(jobs)],
   ])('read %s at most 20 jobs beyond those submitted', async (_name, sourceOf) => {
     const { fake, media } = fakeService();
     let mostAhead = 0;
