@@ -225,7 +225,9 @@ describe('a job with `once`', () => {
 });
 
 it('slots of jobs that were given up right before their call was sent are free again at once', async () => {
-  const { fake, media } = fakeService({ durations: () => '30m' });
+  const { fake, media } = fakeService({
+    durations: ({ settings }) => (settings.prompt === 'before' ? '1m' : '20m'),
+  });
   const journal = memoryJournal();
   const slow: JournalStore = {
     ...journal,
