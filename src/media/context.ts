@@ -82,7 +82,7 @@ export function createContext(given: MediaOptions): MediaContext {
   // Without a rate limit the caller keeps to both limits.
   const maxJobs = rateLimit === false ? Number.POSITIVE_INFINITY : pendingLimit;
   let slots: Slots | undefined;
-  const memory = new JobMemory();
+  const memory = new JobMemory(clock);
   const poller = createPoller(connection, (fileId, isOver) => slots?.seen(fileId, isOver));
   const clean = (text: string) => redact(text, [connection.keyring.current]);
   const onGone = (fileId: string) => slots?.release([fileId]);

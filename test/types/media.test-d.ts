@@ -4,6 +4,7 @@ import type {
   Call,
   FileKind,
   FileResult,
+  FileStream,
   FileUpdate,
   Generate,
   GenerateOptions,
@@ -28,6 +29,7 @@ import type {
   VideoRequest,
   WaitOptions,
 } from 'postreel';
+import type { Readable } from 'node:stream';
 import { expectTypeOf, it } from 'vitest';
 
 declare const media: MediaClient;
@@ -216,11 +218,14 @@ it('resumes with a journal', () => {
 
 it('downloads a file in every form', () => {
   expectTypeOf<MediaFile['url']>().toEqualTypeOf<string>();
-  expectTypeOf<ReturnType<MediaFile['stream']>>().toEqualTypeOf<
-    Promise<ReadableStream<Uint8Array>>
-  >();
+  expectTypeOf<ReturnType<MediaFile['stream']>>().toEqualTypeOf<Promise<FileStream>>();
   expectTypeOf<ReturnType<MediaFile['blob']>>().toEqualTypeOf<Promise<Blob>>();
   expectTypeOf<ReturnType<MediaFile['arrayBuffer']>>().toEqualTypeOf<Promise<ArrayBuffer>>();
   expectTypeOf<Parameters<Generate['longAudio']>[0]>().toEqualTypeOf<LongAudioRequest>();
   expectTypeOf<AudioRequest>().toExtend<LongAudioRequest>();
+});
+
+it('the stream of a file is one for the types of the DOM and for those of Node.js', () => {
+  expectTypeOf<FileStream>().toExtend<Parameters<typeof Readable.fromWeb>[0]>();
+  expectTypeOf<FileStream>().toExtend<ReadableStream<Uint8Array>>();
 });

@@ -1,8 +1,31 @@
 import { readFile } from 'node:fs/promises';
-import type { GenerationJob, MediaClient } from 'postreel/media';
+import type { AudioRequest, GenerationJob, MediaClient, TextRange } from 'postreel/media';
+import { media as schemas } from 'postreel/schemas';
+import { isPostreelError } from '../../core/errors.js';
+import { fingerprint } from '../../core/values.js';
+import { splitText } from '../../media/generate/long-audio/split-text.js';
+import { limits } from '../../media/limits.js';
 import { command, option, positiveNumber } from '../command.js';
+import type { Context } from '../context.js';
 import { CommandEnd } from '../exit-codes.js';
-import { finishJobs, journalOption, makeFolderOf, mediaWithJournal, targetOf } from './saving.js';
+import {
+  freeKey,
+  isToMake,
+  lookUpJobs,
+  outcomeUnknown,
+  paidFacts,
+  type LookUp,
+  type PaidJob,
+} from './paid-jobs.js';
+import {
+  endOf,
+  finishJobs,
+  journalOption,
+  makeFolderOf,
+  mediaWithJournal,
+  refuseWrong,
+  targetOf,
+} from './saving.js';
 
 interface Input {
   readonly text?: string;
@@ -12,15 +35,20 @@ interface Input {
   readonly rate?: number;
   readonly out?: string;
   readonly journal: string;
+  readonly again?: boolean;
 }
 
-// Above this length the text is submitted in parts (media, Limits).
-const maxTextLength = 10_000;
+/** One part of the text; a short text has a single part, which is not marked as one. */
+interface Part extends PaidJob {
+  readonly request: AudioRequest;
+  readonly range: TextRange | undefined;
+}
 
 /** `postreel audio` */
 export const audio = command<Input>({
   name: 'audio',
   about: 'speak a text of any length, wait for the speech and save it',
+  more: 'The same text with the same voice, format and rate is paid for once: run the command again after an interruption, and it makes only what is missing',
   args: [['[text]', 'text to speak']],
   options: [
     option('--file <path>', 'file with the text'),
@@ -31,6 +59,7 @@ export const audio = command<Input>({
       '-o, --out <path>',
       'file; or a folder, where a long text has a file for each part (default: <file id>.mp3)',
     ),
+    option('--again', 'make, and pay for, what was made before once more'),
     journalOption(),
   ],
   examples: [
@@ -40,39 +69,107 @@ export const audio = command<Input>({
   ],
   plan: async (input, context) => {
     const text = await textOf(input);
-    const media = await mediaWithJournal(context, input.journal);
-    const count = Math.ceil(text.length / maxTextLength);
+    const requests = requestsOf(text, input);
+    requests.forEach(({ request }) => refuseWrong(schemas.generate.audio.body, request));
+    const count = requests.length;
     const target = await targetOf(input.out, { count, isSpeech: true });
+    const media = await mediaWithJournal(context, input.journal);
+    const { journal, again: isAgain = false } = input;
+    const how: LookUp = { media, journal, context, isAgain };
+    const parts = await partsOf(requests, keyOf(text, input), how);
     const end = 'path' in target ? ', joined to one file' : '';
     return {
       action: 'Speak a text',
       facts: {
         characters: text.length,
-        parts: count <= 1 ? 1 : `about ${count}${end}`,
+        parts: count === 1 ? 1 : `${count}${end}`,
+        ...paidFacts(parts, 'part'),
         voice: input.voice,
         'saved to': input.out ?? 'this folder',
-        journal: input.journal,
+        journal,
       },
+      isIdle: !parts.some(isToMake),
       run: async () => {
         await makeFolderOf(target);
-        const jobs = await submit(media, text, input, context.signal);
-        await finishJobs(media, jobs, target, context);
+        const jobs = await makeParts(parts, how);
+        await finishJobs(media, jobs, target, context, count > 1 ? continueHint : undefined);
       },
     };
   },
 });
 
-async function submit(
-  media: MediaClient,
-  content: string,
-  { voice, format, rate }: Input,
-  signal: AbortSignal,
-): Promise<GenerationJob[]> {
+const continueHint =
+  'What was submitted is paid for. Run the same command again (without --again): it makes only what is missing.';
+
+/** The key of a text: only what changes the speech is part of it. */
+function keyOf(text: string, { voice, format, rate }: Input): string {
+  return `audio/${fingerprint(JSON.stringify([text, voice, format, rate]))}`;
+}
+
+function requestsOf(text: string, { voice, format, rate }: Input) {
   const speed = rate === undefined ? {} : { playbackRate: rate };
-  const request = { content, voiceId: voice, format, ...speed };
-  return content.length <= maxTextLength
-    ? [await media.generate.audio(request, { signal })]
-    : media.generate.longAudio(request, { signal });
+  const parts = text.length > limits.textLength ? splitText(text, limits.textLength) : [];
+  const whole = { text, range: undefined };
+  const several = parts.map(({ text: part, start, end }) => ({
+    text: part,
+    range: { start, end },
+  }));
+  return (several.length > 1 ? several : [several[0] ?? whole]).map(({ text: content, range }) => ({
+    request: { content, voiceId: voice, format, ...speed },
+    range: several.length > 1 ? range : undefined,
+  }));
+}
+
+async function partsOf(
+  requests: ReturnType<typeof requestsOf>,
+  key: string,
+  how: LookUp,
+): Promise<Part[]> {
+  const { ledger } = how.media.engineHost();
+  const onces = requests.flatMap(
+    ({ request }, index) => ledger?.onceOf('audio', `${key}/${index}`, request) ?? [],
+  );
+  const known = await lookUpJobs(onces, how);
+  return requests.flatMap((one, index) => {
+    const job = known[index];
+    return job ? [{ ...one, ...job }] : [];
+  });
+}
+
+/** Submits the parts that are missing, one after another. */
+async function makeParts(parts: readonly Part[], how: LookUp): Promise<GenerationJob[]> {
+  const { media, context } = how;
+  const jobs: GenerationJob[] = [];
+  try {
+    for (const part of parts) {
+      jobs.push(await makePart(part, media, context.signal));
+    }
+    return jobs;
+  } catch (error) {
+    if (context.signal.aborted) {
+      endOf(0, context, continueHint);
+    }
+    if (isPostreelError(error) && error.code === 'OUTCOME_UNKNOWN') {
+      throw outcomeUnknown(how); // a claim of a process that was killed has expired by now
+    }
+    if (jobs.length > 0) {
+      context.output.note(continueHint);
+    }
+    throw error;
+  }
+}
+
+async function makePart(
+  part: Part,
+  media: MediaClient,
+  signal: AbortSignal,
+): Promise<GenerationJob> {
+  const { request, range, once, state, job } = part;
+  if (job && state === 'paid') {
+    return job;
+  }
+  await freeKey(part, media);
+  return media.generate.submitPart(request, range, { once: once.key, signal });
 }
 
 async function textOf({ text, file }: Input): Promise<string> {

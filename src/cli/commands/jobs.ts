@@ -45,7 +45,7 @@ export const jobs = [
         output.note('No jobs to wait for.');
         return;
       }
-      const target = await targetOf(input.out, { count: found.length });
+      const target = await targetOf(input.out, { count: found.length, hasPart: hasPart(found) });
       await makeFolderOf(target);
       await finishJobs(media, found, target, context);
     },
@@ -64,7 +64,11 @@ export const jobs = [
       const found: GenerationJob[] = fileIds.map((fileId) => media.job(recordOf(fileId)));
       // In the order of the command line: a journal does not know which parts make one text.
       const isSpeech = found.every(({ kind }) => kind === 'audio');
-      const target = await targetOf(input.out, { count: found.length, isSpeech });
+      const target = await targetOf(input.out, {
+        count: found.length,
+        isSpeech,
+        hasPart: hasPart(found),
+      });
       await makeFolderOf(target);
       await finishJobs(media, found, target, context);
     },
@@ -96,6 +100,10 @@ export const jobs = [
     },
   }),
 ];
+
+function hasPart(jobs: readonly GenerationJob[]): boolean {
+  return jobs.some(({ part }) => part !== undefined);
+}
 
 function describe(
   jobs: readonly JobRecord[],

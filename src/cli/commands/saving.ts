@@ -8,9 +8,10 @@ import { startProgress, type Progress } from '../progress.js';
 import { option } from '../command.js';
 import type { Option } from 'commander';
 import { messageOf } from '../../core/errors.js';
+import { requestProblems } from '../../core/validate.js';
 
 /** Where the commands write their jobs down unless `--journal` says otherwise. */
-const defaultJournal = 'postreel-jobs.jsonl';
+export const defaultJournal = 'postreel-jobs.jsonl';
 
 export function journalOption(): Option {
   return option('--journal <path>', 'where jobs are written down').default(defaultJournal);
@@ -24,6 +25,8 @@ export interface Expected {
   readonly count: number;
   /** Parts of one speech, in order: together they make one file. */
   readonly isSpeech?: boolean;
+  /** Is one of them a part of a longer text? */
+  readonly hasPart?: boolean;
 }
 
 /** A client that writes its jobs down, so that a crash loses none. */
@@ -31,10 +34,23 @@ export function mediaWithJournal(context: Context, path = defaultJournal): Promi
   return context.media({ journal: fileJournal(path) });
 }
 
+/** Refuses a wrong request before the question: a person says yes only to jobs that can be made. */
+export function refuseWrong(
+  schema: NonNullable<Parameters<typeof requestProblems>[0]['body']>,
+  body: unknown,
+  nameOf: (field: string) => string = (field) => field,
+): void {
+  const [first] = requestProblems({ body: schema }, body, undefined);
+  if (first) {
+    const problem = `\`${nameOf(first.field)}\` ${first.message}`;
+    throw new CommandEnd('rejected', `Nothing was submitted: ${problem}.`);
+  }
+}
+
 /** Reads `--out`. One file may have any name; a name for several has an extension, or it is a folder's. */
 export async function targetOf(
   out: string | undefined,
-  { count, isSpeech = false }: Expected,
+  { count, isSpeech = false, hasPart = false }: Expected,
 ): Promise<Target> {
   const given = out ?? './';
   const isFolder = await stat(given).then(
@@ -42,8 +58,14 @@ export async function targetOf(
     () => false,
   );
   const isFile = !isFolder && !/[\\/]$/.test(given) && (count === 1 || extname(given) !== '');
+  const folder = `${given.slice(0, given.length - extname(given).length)}/`;
+  if (isFile && hasPart && (count === 1 || !isSpeech)) {
+    throw new CommandEnd(
+      'usage',
+      `--out ${given} is one file, and a part of a longer text would be saved as if it were the whole. Run the \`postreel audio\` command of the text again: it makes what is missing and joins the parts. To save the parts by themselves, give a folder: --out ${folder}`,
+    );
+  }
   if (isFile && count > 1 && !isSpeech) {
-    const folder = `${given.slice(0, -extname(given).length)}/`;
     throw new CommandEnd(
       'usage',
       `--out ${given} is one file, and there are ${count}. Give a folder: --out ${folder}`,
@@ -96,16 +118,20 @@ export async function finishJobs(
   jobs: readonly GenerationJob[],
   target: Target,
   context: Context,
+  goOn = resumeHint,
 ): Promise<void> {
   const progress = startProgress(context);
-  const saving = { target, progress, signal: context.signal };
+  const saving = { target, progress, signal: context.signal, goOn };
   await saveAll(media, jobs, saving, context).finally(() => progress.stop());
 }
+
+const resumeHint =
+  'What was submitted goes on: `postreel jobs resume` waits for it and saves the files.';
 
 async function saveAll(
   media: MediaClient,
   jobs: readonly GenerationJob[],
-  saving: Saving,
+  saving: Saving & { readonly goOn: string },
   context: Context,
 ): Promise<void> {
   const { target } = saving;
@@ -136,10 +162,10 @@ async function saveAll(
     if (whole.length === jobs.length) {
       await saveJoined(media, whole, target.path, context);
     } else {
-      context.output.note('Nothing was joined: `postreel jobs resume` saves the parts there are.');
+      context.output.note(`Nothing was joined. ${saving.goOn}`);
     }
   }
-  endOf(failures, context);
+  endOf(failures, context, saving.goOn);
 }
 
 async function waitFor(job: GenerationJob, { progress, signal }: Saving): Promise<MediaFile> {
@@ -204,11 +230,13 @@ export function tellFailed(name: string, error: unknown, { output, signal }: Con
 }
 
 /** Ends a command whose jobs have all come to their end, or were left behind by Ctrl+C. */
-export function endOf(failures: number, { signal, output }: Context): void {
+export function endOf(
+  failures: number,
+  { signal, output }: Context,
+  goOn: string = resumeHint,
+): void {
   if (signal.aborted) {
-    output.note(
-      'What was submitted goes on: `postreel jobs resume` waits for it and saves the files.',
-    );
+    output.note(goOn);
   }
   signal.throwIfAborted();
   if (failures > 0) {

@@ -1,18 +1,21 @@
 import { readFile } from 'node:fs/promises';
-import type { MediaClient, VideoJob, QueueProgress, QueueResult } from 'postreel/media';
+import type { MediaClient, MediaFile, VideoJob, QueueProgress, QueueResult } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
-import { requestProblems } from '../../core/validate.js';
+import { fingerprint } from '../../core/values.js';
+import { withFormat } from '../../media/generate/media-job.js';
 import { collectData, command, option } from '../command.js';
 import type { Context } from '../context.js';
 import { CommandEnd } from '../exit-codes.js';
 import { startProgress, waitText } from '../progress.js';
 import { count } from '../table.js';
+import { freeKey, isToMake, lookUpJobs, paidFacts, type PaidJob } from './paid-jobs.js';
 import {
   endOf,
   journalOption,
   makeFolderOf,
   mediaWithJournal,
   percentOf,
+  refuseWrong,
   save,
   targetOf,
   tellFailed,
@@ -30,12 +33,14 @@ interface Input {
   readonly jobs?: string;
   readonly out?: string;
   readonly journal: string;
+  readonly again?: boolean;
 }
 
 /** `postreel video` */
 export const video = command<Input>({
   name: 'video',
   about: 'make one or more videos, wait for them and save the files',
+  more: 'The same video is paid for once: run the command again after an interruption, and it makes only what is missing',
   options: [
     option('--idea <text>', 'topic of the video'),
     option('--script <text>', 'text of the video'),
@@ -44,6 +49,7 @@ export const video = command<Input>({
     option('--set <name=value>', 'another field, such as aspectRatio=9:16', collectData),
     option('--jobs <path>', 'JSON file with a list of videos, instead of the options above'),
     option('-o, --out <path>', 'file, or folder for several (default: <file id>.mp4)'),
+    option('--again', 'make, and pay for, what was made before once more'),
     journalOption(),
   ],
   examples: [
@@ -53,23 +59,74 @@ export const video = command<Input>({
   ],
   plan: async (input, context) => {
     const jobs = await readJobs(input);
-    refuseWrong(jobs);
+    const payload = jobs.map(withFormat);
+    refuseWrong(schemas.generate.video.body, { payload }, (field) =>
+      jobs.length === 1 ? field.replace('payload[0].', '') : field,
+    );
     const target = await targetOf(input.out, { count: jobs.length });
     const media = await mediaWithJournal(context, input.journal);
+    const { journal, again: isAgain = false } = input;
+    const keys = keysOf(payload);
+    const { ledger } = media.engineHost();
+    const onces = payload.flatMap(
+      (job) => ledger?.inQueue(queueName, `key ${keys.get(job)}`, job) ?? [],
+    );
+    const known = await lookUpJobs(onces, { media, journal, context, isAgain });
+    const toMake = payload.filter((_, index) => known[index] && isToMake(known[index]));
     return {
       action: `Make ${count(jobs.length, 'video')}`,
       facts: {
-        minutes: minutesOf(jobs),
+        ...paidFacts(known, 'video'),
+        minutes: minutesOf(toMake),
         'saved to': input.out ?? 'this folder',
-        journal: input.journal,
+        journal,
       },
+      isIdle: toMake.length === 0,
       run: async () => {
         await makeFolderOf(target);
-        await runQueue(media, jobs, target, context);
+        await runQueue(media, { jobs: payload, known, keys }, target, context);
       },
     };
   },
 });
+
+// The name and the keys stand in journals: they never change.
+const queueName = 'postreel video';
+
+/** The videos of a command, and what is known of each. */
+interface Videos {
+  readonly jobs: readonly VideoJob[];
+  readonly known: readonly PaidJob[];
+  readonly keys: ReadonlyMap<VideoJob, string>;
+}
+
+/** A key for each video: its content, and the number of equal videos before it. */
+function keysOf(jobs: readonly VideoJob[]): Map<VideoJob, string> {
+  const counts = new Map<string, number>();
+  const keys = new Map<VideoJob, string>();
+  for (const job of jobs) {
+    const content = fingerprint(JSON.stringify(Object.entries(job).sort(byName)));
+    const before = counts.get(content) ?? 0;
+    counts.set(content, before + 1);
+    keys.set(job, `${content} ${before}`);
+  }
+  return keys;
+}
+
+function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : 1;
+}
+
+/** The videos in their order. The key of one that is made again is freed right before the queue takes it. */
+async function* freed({ jobs, known }: Videos, media: MediaClient): AsyncGenerator<VideoJob> {
+  for (const [index, job] of jobs.entries()) {
+    const before = known[index];
+    if (before && before.state !== 'paid') {
+      await freeKey(before, media);
+    }
+    yield job;
+  }
+}
 
 /** What they cost. */
 function minutesOf(jobs: readonly VideoJob[]): string {
@@ -86,11 +143,12 @@ function minutesOf(jobs: readonly VideoJob[]): string {
 
 async function runQueue(
   media: MediaClient,
-  jobs: readonly VideoJob[],
+  videos: Videos,
   target: Target,
   context: Context,
 ): Promise<void> {
   const { signal } = context;
+  const { jobs, known, keys } = videos;
   const progress = startProgress(context);
   const saving: Saving = { target, progress, signal };
   const paths = new Map<number, string>();
@@ -100,7 +158,11 @@ async function runQueue(
   const showMain = (note: string) => progress.show(main, { done, total: jobs.length, note });
   showMain('waiting for the service');
   media.on('throttled', (wait) => showMain(waitText(wait)));
-  const queue = media.queue(jobs, {
+  // A list is read at once, so that the longest videos start first.
+  const isFreed = known.some(({ state, job }) => job && state !== 'paid');
+  const queue = media.queue(isFreed ? freed(videos, media) : jobs, {
+    name: queueName,
+    key: (job) => keys.get(job as VideoJob) ?? '', // as: the jobs are those of this list
     signal,
     onProgress: (all) => {
       done = all.done + all.failed;
@@ -118,7 +180,10 @@ async function runQueue(
   let failures = 0;
   try {
     for await (const result of queue) {
-      failures += tell(result, paths.get(result.index), context);
+      // The queue does not save what an earlier run has saved.
+      const { file, index } = result;
+      const path = paths.get(index) ?? (file && (await saveAgain(file, saving)));
+      failures += tell(result, path, context);
       progress.end(nameOf(result.job?.fileId ?? ''));
     }
   } catch (error) {
@@ -129,6 +194,10 @@ async function runQueue(
     progress.stop();
   }
   endOf(failures, context);
+}
+
+function saveAgain(file: MediaFile, saving: Saving): Promise<string> {
+  return save(file, { name: file.fileId, kind: 'video' }, saving);
 }
 
 /** What stands behind the bar of all videos. */
@@ -168,14 +237,4 @@ async function readJobs(input: Input): Promise<VideoJob[]> {
   }
   const job = { ...source, workflowFormat: 'video', voiceId: voice, ...set };
   return [job as VideoJob]; // checked before the question
-}
-
-// A person says yes to jobs that can be made.
-function refuseWrong(jobs: readonly VideoJob[]): void {
-  const payload = jobs.map((job) => ({ workflowFormat: 'video', ...job }));
-  const [first] = requestProblems({ body: schemas.generate.video.body }, { payload }, undefined);
-  if (first) {
-    const field = jobs.length === 1 ? first.field.replace('payload[0].', '') : first.field;
-    throw new CommandEnd('rejected', `Nothing was submitted: \`${field}\` ${first.message}.`);
-  }
 }

@@ -1,4 +1,4 @@
-import { callSafely, abortable, sleep } from '../../core/async.js';
+import { callSafely, abortable, sleep, systemClock, type Clock } from '../../core/async.js';
 import {
   ConnectionError,
   isPostreelError,
@@ -14,6 +14,8 @@ import type { TransferOptions } from './transfer-options.js';
 /** Where the bytes come from. */
 export interface DownloadSource {
   readonly fileId: string;
+  /** The clock of the client; without it the process's own time. */
+  readonly clock?: Clock | undefined;
   /** Connects, and resolves to an answer with status 200, or 206 if a range was asked for. */
   response(options: {
     signal: AbortSignal;
@@ -73,6 +75,7 @@ export class Download {
   /** Resolves when every byte is written. */
   async run(): Promise<void> {
     const { signal, retries = defaultRetries } = this.#options;
+    const { clock } = this.#source;
     for (let failures = 0; ;) {
       const furthest = this.#furthest;
       try {
@@ -87,14 +90,14 @@ export class Download {
         if (failures > retries) {
           throw this.#givenUp(error);
         }
-        await sleep(pauseMs(error, failures), signal);
+        await sleep(pauseMs(error, failures), signal, clock);
       }
     }
   }
 
   async #connect(): Promise<void> {
     const { signal, timeout = defaultTimeoutMs } = this.#options;
-    const idle = new IdleTimeout(timeout, signal);
+    const idle = new IdleTimeout(timeout, signal, this.#source.clock ?? systemClock);
     try {
       idle.start();
       const response = await abortable(this.#open(idle.signal), idle.signal);

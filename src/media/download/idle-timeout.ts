@@ -1,4 +1,4 @@
-import { onAbort, maxDelayMs } from '../../core/async.js';
+import { onAbort, type Clock } from '../../core/async.js';
 import { TimeoutError } from '../../core/errors.js';
 
 /** Ends a connection that sends nothing for too long, or that the caller gives up. */
@@ -6,10 +6,12 @@ export class IdleTimeout {
   readonly #controller = new AbortController();
   readonly #limitMs: number;
   readonly #stopListening: () => void;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #clock: Clock;
+  #stopTimer: () => void = () => undefined;
 
-  constructor(limitMs: number, caller: AbortSignal | undefined) {
+  constructor(limitMs: number, caller: AbortSignal | undefined, clock: Clock) {
     this.#limitMs = limitMs;
+    this.#clock = clock;
     this.#stopListening = onAbort(caller, () => this.#controller.abort(caller?.reason));
   }
 
@@ -21,12 +23,12 @@ export class IdleTimeout {
   /** Waits for the server: its time starts over. */
   start(): void {
     this.pause();
-    this.#timer = setTimeout(() => this.#end(), Math.min(this.#limitMs, maxDelayMs));
+    this.#stopTimer = this.#clock.limit(this.#limitMs, () => this.#end());
   }
 
   /** Waits for something else, such as a slow disk. */
   pause(): void {
-    clearTimeout(this.#timer);
+    this.#stopTimer();
   }
 
   /** Lets go of everything, the connection included. */

@@ -1,5 +1,8 @@
 import { onAbort } from '../../core/async.js';
+import { invalidRequest } from '../../core/errors.js';
+import { kindOf } from '../../core/request.js';
 import { Download, type DownloadSource } from './download.js';
+import type { FileStream } from './file-stream.js';
 import { MemoryTarget, StreamTarget } from './targets.js';
 import { readTransferOptions, type TransferOptions } from './transfer-options.js';
 
@@ -18,6 +21,7 @@ export async function pipeTo(
   onBegin?: () => void,
 ): Promise<void> {
   const options = readTransferOptions(given);
+  requireWebStream(stream);
   const writer = stream.getWriter();
   const controller = new AbortController();
   const stopListening = onAbort(options.signal, () => controller.abort(options.signal?.reason));
@@ -40,7 +44,7 @@ export async function pipeTo(
 export async function toStream(
   source: DownloadSource,
   options?: TransferOptions,
-): Promise<ReadableStream<Uint8Array>> {
+): Promise<FileStream> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   let end: Promise<void> | undefined;
   const begun = new Promise<void>((resolve) => {
@@ -48,5 +52,16 @@ export async function toStream(
   });
   end?.catch(() => undefined); // the reader of the stream hears of it
   await Promise.race([begun, end]);
-  return readable;
+  return readable as FileStream; // as: every runtime's streams are those of the same standard
+}
+
+// A stream of Node.js is easily taken for one: plain JavaScript may pass anything.
+function requireWebStream(stream: unknown): void {
+  if (typeof (stream as Partial<WritableStream> | undefined)?.getWriter === 'function') {
+    return;
+  }
+  const isOfNode = typeof (stream as { pipe?: unknown } | undefined)?.pipe === 'function';
+  const given = isOfNode ? 'a stream of Node.js' : kindOf(stream);
+  const message = `must be a WritableStream; got ${given}. In Node.js use \`saveTo(file, path)\` of postreel/node, or \`file.pipeTo(Writable.toWeb(stream))\``;
+  throw invalidRequest([{ field: 'stream', message }]);
 }

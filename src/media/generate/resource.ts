@@ -22,6 +22,7 @@ import type {
   LongAudioRequest,
   StatusQuery,
   StatusRecord,
+  TextRange,
   VideoJob,
   VideoRequest,
 } from './types.js';
@@ -77,6 +78,8 @@ interface Request {
   /** Aborts when it is not wanted any more, unless it has left by then. */
   readonly stop?: AbortSignal | undefined;
   readonly terms?: QueueTerms | undefined;
+  /** Which part of a longer text the speech is. */
+  readonly part?: TextRange | undefined;
 }
 
 const ownOptions = { retryFailed: flag };
@@ -131,18 +134,19 @@ export class Generate implements NamesOf<typeof routes> {
   /**
    * Submits text of any length to be spoken, in parts of at most 10 000 characters that end where a
    * sentence ends, one after another. Resolves to one job per part, in order; `job.part` is its place.
-   * With `once` each part has a key of its own, `<once>/<index>` counted from 0: the same call again
-   * submits only the parts that are missing.
+   * With `once` each part has the key `<once>/<index>`, counted from 0: the same call again submits only
+   * the parts that are missing, and with `retryFailed` also the parts whose speech failed or was canceled.
    * @throws a `LongAudioError` that has the accepted parts as its `jobs`, also after an abort
    */
-  longAudio(body: LongAudioRequest, options?: RequestOptions): Promise<GenerationJob[]> {
+  longAudio(body: LongAudioRequest, options?: GenerateOptions): Promise<GenerationJob[]> {
     const { pendingLimit } = this.#host;
-    const submit: SubmitPart = (request, { start, end, index }, signal) => {
+    const submit: SubmitPart = (request, { start, end, index, count }, signal) => {
+      const part = { start, end };
       const once = options && 'once' in options && { once: `${keyIn(options)}/${index}` };
       const own = { ...options, ...once, signal };
-      return this.#untilSent({ kind: 'audio', body: request, options: own }).map((all) =>
-        this.#host.adopt({ ...only(all).job.toJSON(), part: { start, end } }),
-      );
+      // The only part is the whole text: its file may have the name of the whole.
+      const call = this.submitPart(request, count > 1 ? part : undefined, own);
+      return call.map((job) => this.#host.adopt({ ...job.toJSON(), part }));
     };
     return submitLongAudio(body, { pendingLimit, submit }, options?.signal);
   }
@@ -161,6 +165,15 @@ export class Generate implements NamesOf<typeof routes> {
     return this.#untilSent({ kind, body, ...place, options, terms }).map(only);
   }
 
+  /** @internal Submits a part of a longer text; an abort ends it only before it leaves. */
+  submitPart(
+    body: AudioRequest,
+    part: TextRange | undefined,
+    options: GenerateOptions,
+  ): RunningCall<GenerationJob> {
+    return this.#untilSent({ kind: 'audio', body, part, options }).map((all) => only(all).job);
+  }
+
   // What has left is paid for, and its id is in the answer.
   #untilSent(request: Request): RunningCall<SubmittedJob[]> {
     const controller = new AbortController();
@@ -176,7 +189,15 @@ export class Generate implements NamesOf<typeof routes> {
     return call;
   }
 
-  #submit({ kind, body, reportPath, options, stop, terms }: Request): RunningCall<SubmittedJob[]> {
+  #submit({
+    kind,
+    body,
+    reportPath,
+    options,
+    stop,
+    terms,
+    part,
+  }: Request): RunningCall<SubmittedJob[]> {
     const site = callSite();
     return new RunningCall(async (state) => {
       state.outcome = 'not-sent';
@@ -206,6 +227,7 @@ export class Generate implements NamesOf<typeof routes> {
           options: rest,
           sendsUnknown,
           lane: terms?.lane,
+          part,
           stop,
         };
         const once = terms ? terms.once?.(only(jobs)) : this.#onceOf(kind, jobs, options);

@@ -10,7 +10,23 @@ const between = ({ min, max }: { readonly min: number; readonly max: number }) =
 const optionalText = z.optional(z.string());
 const optionalFlag = z.optional(z.boolean());
 const percentage = z.optional(between(limits.percentage));
-const text = z.string().check(z.minLength(1), z.maxLength(limits.textLength));
+const textRules = [
+  z.minLength(1),
+  z.maxLength(limits.textLength),
+  z.refine<string>(
+    (value) => value === '' || /\S/.test(value),
+    'must contain more than white space',
+  ),
+] as const;
+const text = z.string().check(...textRules);
+const spokenText = z.string().check(
+  z.refine((value) => lengthOf(value) <= limits.textLength, {
+    error: ({ input }) =>
+      `must be at most ${limits.textLength} characters; got ${lengthOf(input)}. For a longer text use \`generate.longAudio()\``,
+    abort: true,
+  }),
+  ...textRules,
+);
 const id = z.string().check(z.minLength(1));
 const webUrl = z.string().check(z.refine(isWebUrl, 'must be an absolute http or https URL'));
 
@@ -75,7 +91,7 @@ const videoRequest = z.looseObject({
 
 /** Text to be spoken. */
 export const audioRequest = z.looseObject({
-  content: text,
+  content: spokenText,
   voiceId: id,
   voiceStyleId: z.optional(z.nullable(z.string())),
   playbackRate: z.optional(between(limits.playbackRate)),
@@ -136,4 +152,9 @@ function* jobProblems(job: JobFields): Generator<[keyof VideoJob, string]> {
 
 function isWebUrl(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+}
+
+// As zod counts characters.
+function lengthOf(value: unknown): number {
+  return Array.from(String(value)).length;
 }

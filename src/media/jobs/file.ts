@@ -1,4 +1,4 @@
-import { abortable } from '../../core/async.js';
+import { abortable, type Clock } from '../../core/async.js';
 import { abortSignal, readOptions, text, type OptionKinds } from '../../core/options.js';
 import {
   ConnectionError,
@@ -10,12 +10,15 @@ import {
 import { cleanCause } from '../../core/redact.js';
 import { retryAfterMs } from '../../core/retry.js';
 import { notMediaByHead, recognised } from '../download/recognise.js';
+import type { FileStream } from '../download/file-stream.js';
 import type { TransferOptions } from '../download/transfer-options.js';
 
 /** Where a file's bytes come from. */
 export interface FileSource {
   /** The client's own `fetch`; `undefined` for the runtime's. */
   readonly fetch: typeof globalThis.fetch | undefined;
+  /** The clock of the client; without it the process's own time. */
+  readonly clock?: Clock | undefined;
   /** Checks the status of the file once, for a URL that has not expired. */
   readonly freshUrl?:
     ((signal: AbortSignal | undefined) => Promise<string | undefined>) | undefined;
@@ -52,6 +55,11 @@ export class MediaFile {
     this.#source = source;
   }
 
+  /** @internal Downloads wait on the clock of the client. */
+  get clock(): Clock | undefined {
+    return this.#source.clock;
+  }
+
   /** Where to download the file. The service's document does not say for how long. */
   get url(): string {
     return this.#url;
@@ -60,7 +68,7 @@ export class MediaFile {
   // Each loads the download here: many programs only hand the URL on.
 
   /** The bytes as they arrive, over as many connections as it takes. */
-  async stream(options?: TransferOptions): Promise<ReadableStream<Uint8Array>> {
+  async stream(options?: TransferOptions): Promise<FileStream> {
     const { toStream } = await import('../download/transfer.js');
     return toStream(this, options);
   }
@@ -77,8 +85,8 @@ export class MediaFile {
   }
 
   /**
-   * Copies the file to a stream, such as an upload to your own storage, and closes it. On failure the
-   * stream is aborted with the error.
+   * Copies the file to a web stream, such as an upload to your storage, and closes it. On failure the
+   * stream is aborted with the error. For a stream of Node.js use `Writable.toWeb(stream)`.
    */
   async pipeTo(stream: WritableStream<Uint8Array>, options?: TransferOptions): Promise<void> {
     const { pipeTo } = await import('../download/transfer.js');

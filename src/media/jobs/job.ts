@@ -1,4 +1,4 @@
-import { monotonicMs } from '../../core/async.js';
+import type { Clock } from '../../core/async.js';
 import type { Call, RequestOptions } from '../../core/types.js';
 import { isIdNumber, isRecord } from '../../core/values.js';
 import type { MediaFile } from './file.js';
@@ -77,10 +77,16 @@ const maxJobs = 10_000;
 
 /** Remembers the jobs that this client made, so that a wait knows what it waits for. */
 export class JobMemory {
+  readonly #clock: Clock;
   readonly #jobs = new Map<string, { kind: FileKind; madeAt: number }>();
 
+  /** The age of a job is measured by the clock that its waits use. */
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
   add(fileId: string, kind: FileKind): void {
-    this.#jobs.set(fileId, { kind, madeAt: monotonicMs() });
+    this.#jobs.set(fileId, { kind, madeAt: this.#clock.now() });
     if (this.#jobs.size <= maxJobs) {
       return;
     }
@@ -93,7 +99,7 @@ export class JobMemory {
   /** The kind and age of a job, as far as they are known. */
   recall(fileId: string): { kind: FileKind | undefined; ageMs: number | undefined } {
     const job = this.#jobs.get(fileId);
-    return { kind: job?.kind, ageMs: job && monotonicMs() - job.madeAt };
+    return { kind: job?.kind, ageMs: job && this.#clock.now() - job.madeAt };
   }
 }
 

@@ -22,6 +22,7 @@ import { fingerprint, isRecord } from '../../core/values.js';
 import type { JobStage } from '../../core/wait.js';
 import { isVideo, withFormat, type MediaJob } from '../generate/media-job.js';
 import { routes } from '../generate/routes.js';
+import type { TextRange } from '../generate/types.js';
 import type { FileKind } from '../status/intervals.js';
 import type { JobRecord } from './job.js';
 
@@ -82,6 +83,8 @@ interface Content {
   /** The call that hands it in, and its place there. */
   readonly call: string;
   readonly place: number;
+  /** Which part of a longer text its speech is. */
+  readonly part?: TextRange | undefined;
 }
 
 /** The jobs of a media client in a journal: each under its key, or under one of its own. */
@@ -151,14 +154,20 @@ export class JobLedger {
       call,
       place,
       limitMs,
-    }: { readonly call: string; readonly place: number; readonly limitMs: number },
+      part,
+    }: {
+      readonly call: string;
+      readonly place: number;
+      readonly limitMs: number;
+      readonly part?: TextRange | undefined;
+    },
     job: MediaJob,
     once: OnceJob | undefined,
   ): Promise<Known<Claimed> | undefined> {
     const id = `${call}-${place}`;
     const own = once ?? { ...this.#own(id), print: printOf(job) };
     const { key, print, owner, over } = own; // with or without an owner
-    const content: Content = { job, call, place };
+    const content: Content = { job, call, place, ...(part && { part }) };
     const facts = { id, key, call: own.call, print, ...(owner !== undefined && { owner }) };
     const claim: Claimed = { state: 'claimed', ...facts, limitMs, content };
     return this.#ledger.claim(own.place, claim, over);
@@ -175,11 +184,12 @@ export class JobLedger {
   ): Promise<void> {
     const taken = claims.map((known, place) => {
       const record = records[place];
+      const { part } = contentOf(known);
       return record
         ? this.#note(record.fileId, known, {
             ...factsOf(known.entry),
             state: 'answered',
-            answer: record,
+            answer: { ...record, ...(part && { part }) },
           })
         : this.#ledger.change(known, lostOf(known.entry)).tried;
     });

@@ -37,8 +37,9 @@ export interface QueueHost {
   warn(message: string, code?: string): void;
 }
 
-// So many jobs wait for their turn at most: enough to find the longest, and to fill a call.
-const aheadOf = { list: 400, stream: 100 };
+// The most jobs that are read and not yet submitted. A list belongs to this queue alone: many are read, so
+// that the longest start first. Other queues may take from the same iterator: only a full call is read.
+const maxAhead = { list: 400, iterator: 20 };
 const usualDeadlineMs = 24 * 60 * 60_000;
 // One lost answer may happen; after two in a row the next one is as likely to be lost, and is paid for.
 const maxLostCalls = 2;
@@ -230,7 +231,7 @@ export class JobQueue implements MediaQueue {
     const source = isStream
       ? (this.#jobs as AsyncIterable<MediaJob>)[Symbol.asyncIterator]()
       : (this.#jobs as Iterable<MediaJob>)[Symbol.iterator]();
-    const ahead = Array.isArray(this.#jobs) ? aheadOf.list : aheadOf.stream;
+    const ahead = Array.isArray(this.#jobs) ? maxAhead.list : maxAhead.iterator;
     const { signal: left } = this.#left;
     this.#lane.isFilling = true;
     try {

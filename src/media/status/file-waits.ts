@@ -105,7 +105,8 @@ export class FileWaits {
       );
       return download;
     };
-    return new MediaFile(fileId, url, { fetch: settings.fetch, freshUrl });
+    const { fetch, clock } = settings;
+    return new MediaFile(fileId, url, { fetch, clock, freshUrl });
   }
 
   /** Tells everybody who listens to the client of a status check. */

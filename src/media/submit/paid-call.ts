@@ -194,14 +194,14 @@ export class PaidCall {
   /** The claims of a parcel; `undefined` when it does not go with this call. */
   async #claim(one: Waiting, from: number, limitMs: number): Promise<Known<Claimed>[] | undefined> {
     const { ledger } = this.#parts;
-    const { jobs, once, lane, stop } = one.parcel;
+    const { jobs, once, lane, part, stop } = one.parcel;
     if (!ledger) {
       return jobs.map(() => noClaim);
     }
     const call = this.#id;
     const tried = await Promise.allSettled(
       jobs.map((job, index) =>
-        ledger.claim({ call, place: from + index, limitMs: limitMs + graceMs }, job, once),
+        ledger.claim({ call, place: from + index, limitMs: limitMs + graceMs, part }, job, once),
       ),
     );
     const own = tried

@@ -3,6 +3,7 @@ import type { CallState } from '../../core/call.js';
 import type { MediaJob } from '../generate/media-job.js';
 import type { JobRecord } from '../jobs/job.js';
 import type { OnceJob } from '../jobs/ledger.js';
+import type { TextRange } from '../generate/types.js';
 import type { FileKind } from '../status/intervals.js';
 import type { Lane } from './lane.js';
 
@@ -19,6 +20,8 @@ export interface Parcel {
   readonly sendsUnknown: boolean;
   /** Aborts when it is not wanted any more, unless it has left by then. */
   readonly stop?: AbortSignal | undefined;
+  /** Which part of a longer text its speech is. */
+  readonly part?: TextRange | undefined;
   /** The queue that it belongs to. */
   readonly lane?: Lane | undefined;
 }

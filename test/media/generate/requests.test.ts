@@ -29,6 +29,16 @@ describe('what generate.video sends', () => {
   });
 
   it.each([
+    ['a prompt', video({ prompt: ' \n\t ' }), 'prompt'],
+    ['a script', video({ workflowType: 'script', content: '\u00A0 ' }), 'content'],
+  ])('is never %s of white space', async (_, job, field) => {
+    const { client, requests } = listening();
+    const { error } = await ending(client.generate.video(job as VideoJob));
+    expect(String(error)).toContain(`${field}\` must contain more than white space`);
+    expect(requests).toEqual([]);
+  });
+
+  it.each([
     ['idea without a prompt', { prompt: undefined }, 'prompt'],
     ['script without a text', { workflowType: 'script' }, 'content'],
     ['url without an address', { workflowType: 'url', content: 'cats' }, 'content'],

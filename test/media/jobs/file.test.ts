@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { MediaFile } from 'postreel';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import {
@@ -242,6 +243,20 @@ describe('a copy of a file', () => {
     const { error } = await inTime(ending(file.pipeTo(stream, { onProgress })));
     expect(error).toMatchObject({ code: 'DOWNLOAD_CHANGED' });
     expect(ends).toEqual([error]);
+  });
+
+  it.each([
+    ['a stream of Node.js', () => new PassThrough(), 'got a stream of Node.js'],
+    ['nothing', () => undefined, 'got'],
+  ])('says what to use instead of %s', async (_, streamOf, words) => {
+    const { fake, file } = await oneFile();
+    const stream = streamOf() as unknown as WritableStream<Uint8Array>;
+    const { error } = await inTime(ending(file.pipeTo(stream)));
+    expect(error).toMatchObject({ name: 'InvalidRequestError' });
+    for (const word of [words, 'saveTo(file, path)', 'Writable.toWeb(stream)']) {
+      expect(String(error)).toContain(word);
+    }
+    expect(fake.requests.filter(({ endpoint }) => endpoint === download)).toEqual([]);
   });
 
   it('ends when the other side refuses more', async () => {

@@ -202,7 +202,7 @@ describe('the input of a queue', () => {
       }
     };
     await inTime(take(media().queue(source()), 50));
-    expect(read).toBeLessThanOrEqual(50 + 20 + 101);
+    expect(read).toBeLessThanOrEqual(50 + 20 + 21);
     await pass(1);
     expect(isClosed).toBe(true);
   });

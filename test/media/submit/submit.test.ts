@@ -1,4 +1,10 @@
-import { memoryJournal, type JournalStore, type MediaJob } from 'postreel';
+import {
+  memoryJournal,
+  type JobSource,
+  type JournalStore,
+  type MediaJob,
+  type VideoJob,
+} from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { acquainted, calls, collect, videos } from '../../support/media/queue-helpers.js';
 import {
@@ -218,17 +224,72 @@ describe('a job with `once`', () => {
   });
 });
 
-it('two queues over one shared iterator divide its jobs', async () => {
-  const { fake, media } = fakeService();
-  fake.apiKeys.add('media_key_other');
-  const input = videos(30).values() as IterableIterator<MediaJob>;
-  const other = media({ apiKey: 'media_key_other', rateLimit: { group: 'other' } });
-  const all = await inTime(
-    Promise.all([collect(media().queue(input)), collect(other.queue(input))]),
-  );
-  expect(all.flat().filter(({ file }) => file)).toHaveLength(30);
-  const prompts = fake.files.map(({ settings }) => settings.prompt);
-  expect(new Set(prompts).size).toBe(30);
+it('slots of jobs that were given up right before their call was sent are free again at once', async () => {
+  const { fake, media } = fakeService({
+    durations: ({ settings }) => (settings.prompt === 'before' ? '1m' : '20m'),
+  });
+  const journal = memoryJournal();
+  const slow: JournalStore = {
+    ...journal,
+    swap: async (key, from, to) => {
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      return journal.swap(key, from, to);
+    },
+  };
+  const client = await acquainted(media({ journal: slow }));
+  const controller = new AbortController();
+  const { signal } = controller;
+  const [first, ...others] = videos(20);
+  const kept = client.generate.video(first!);
+  const givenUp = others.map((job) => ending(client.generate.video(job, { signal })));
+  await pass(1_000);
+  controller.abort();
+  await inTime(Promise.all([kept, ...givenUp]));
+  expect(fake.files).toHaveLength(2);
+  const startedAt = Date.now();
+  await inTime(Promise.all(others.map((job) => client.generate.video(job))));
+  expect(fake.files).toHaveLength(21);
+  expect(Date.now() - startedAt).toBeLessThan(5 * minuteMs);
+});
+
+async function* streamOf(jobs: Iterable<VideoJob>): AsyncGenerator<VideoJob> {
+  for (const job of jobs) {
+    await Promise.resolve();
+    yield job;
+  }
+}
+
+describe('two queues of two keys over one shared iterator', () => {
+  it.each([30, 60])('divide its %i jobs, and no job is made twice', async (count) => {
+    const { fake, media } = fakeService();
+    fake.apiKeys.add('media_key_other');
+    const input = videos(count).values() as IterableIterator<MediaJob>;
+    const other = media({ apiKey: 'media_key_other', rateLimit: { group: 'other' } });
+    const [first, second] = await inTime(
+      Promise.all([collect(media().queue(input)), collect(other.queue(input))]),
+    );
+    expect([...first, ...second].filter(({ file }) => file)).toHaveLength(count);
+    const prompts = fake.files.map(({ settings }) => settings.prompt);
+    expect(new Set(prompts).size).toBe(count);
+    // Each has a share: neither waits while the other works through the list.
+    expect(Math.min(first.length, second.length)).toBeGreaterThanOrEqual(count / 3);
+  });
+
+  it.each([
+    ['a generator', (jobs: Generator<VideoJob>): JobSource => jobs],
+    ['a stream', (jobs: Generator<VideoJob>): JobSource => streamOf(jobs)],
+  ])('read %s at most 20 jobs beyond those submitted', async (_name, sourceOf) => {
+    const { fake, media } = fakeService();
+    let mostAhead = 0;
+    function* source() {
+      for (const [index, job] of videos(50).entries()) {
+        mostAhead = Math.max(mostAhead, index + 1 - fake.files.length);
+        yield job;
+      }
+    }
+    await inTime(collect(media().queue(sourceOf(source()))));
+    expect([fake.files.length, mostAhead]).toEqual([50, 20]);
+  });
 });
 
 it('a call that the journal could not take note of leaves nothing behind in it', async () => {

@@ -7,10 +7,10 @@ import { routes } from '../routes.js';
 import type { AudioRequest, LongAudioRequest } from '../types.js';
 import { limits } from '../../limits.js';
 
-/** Submits one part; `index` counts from 0. An abort ends it only before it is sent: later its id would be lost. */
+/** Submits one part of `count`; `index` counts from 0. An abort ends it only before it is sent: later its id would be lost. */
 export type SubmitPart = (
   body: AudioRequest,
-  part: TextPart & { readonly index: number },
+  part: TextPart & { readonly index: number; readonly count: number },
   signal: AbortSignal | undefined,
 ) => PromiseLike<GenerationJob>;
 
@@ -35,7 +35,7 @@ export async function submitLongAudio(
       await roomAfter(jobs, pendingLimit, signal);
       const body = await bodyOf(request, part, index);
       signal?.throwIfAborted();
-      jobs.push(await submit(body, { ...part, index }, signal));
+      jobs.push(await submit(body, { ...part, index, count: parts.length }, signal));
     }
   } catch (error) {
     throw jobs.length > 0 ? new LongAudioError(jobs, parts.length, error) : error;

@@ -17,7 +17,59 @@ const sentence = (number: number) => `Sentence ${number} has ${'word '.repeat(30
 const longText = (sentences: number) =>
   Array.from({ length: sentences }, (_, number) => sentence(number)).join(' ');
 
+it('a text that is too long for audio() is refused with the way to submit it', async () => {
+  const { fake, media } = fakeService();
+  const { error } = await inTime(
+    ending(media().generate.audio(speech({ content: longText(200) }))),
+  );
+  expect(error).toMatchObject({ name: 'InvalidRequestError', outcome: 'not-sent' });
+  expect(String(error)).toMatch(
+    /must be at most 10000 characters; got \d+.*`generate.longAudio\(\)`/,
+  );
+  expect(fake.requests).toEqual([]);
+});
+
+it.each([
+  ['audio()', 'audio', ' \n '],
+  ['longAudio()', 'longAudio', ' \n '],
+  ['longAudio() in many parts', 'longAudio', ' '.repeat(25_000)],
+] as const)('a text of white space is never sent by %s', async (_, method, content) => {
+  const { fake, media } = fakeService();
+  const { error } = await inTime(
+    ending(Promise.resolve(media().generate[method](speech({ content }))) as Promise<unknown>),
+  );
+  expect(error).toMatchObject({ name: 'InvalidRequestError' });
+  expect(fake.requests).toEqual([]);
+});
+
 describe('longAudio', () => {
+  it('makes a part again whose speech failed, with `retryFailed`', async () => {
+    const { fake, media } = fakeService();
+    const client = media({ journal: memoryJournal() });
+    fake.outcome({ status: 'error' });
+    const request = speech({ content: longText(200) });
+    const make = (retryFailed: boolean) =>
+      inTime(client.generate.longAudio(request, { once: 'book', retryFailed }));
+    const parts = await make(false);
+    await inTime(ending(parts[0]!.waitForFile()));
+    expect(idsOf(await make(false))).toEqual(idsOf(parts));
+    const [again, ...others] = idsOf(await make(true));
+    expect(others).toEqual(idsOf(parts.slice(1)));
+    expect([again, fake.files.length]).toEqual([fake.files.at(-1)!.fileId, parts.length + 1]);
+  });
+
+  it('leaves the part of each job in the journal, so that a restart can order them', async () => {
+    const { media } = fakeService();
+    const client = media({ journal: memoryJournal() });
+    const parts = await inTime(client.generate.longAudio(speech({ content: longText(200) })));
+    await inTime(client.generate.longAudio(speech()));
+    const { jobs } = await inTime(client.resumeAll());
+    const partOf = new Map(jobs.map(({ fileId, part }) => [fileId, part]));
+    expect(partOf.size).toBe(parts.length + 1);
+    expect(parts.map(({ fileId }) => partOf.get(fileId))).toEqual(parts.map(({ part }) => part));
+    expect(jobs.filter(({ part }) => part === undefined)).toHaveLength(1);
+  });
+
   it('submits a text in parts, in order, cut at the ends of sentences', async () => {
     const { fake, media } = fakeService();
     const content = longText(200);

@@ -1,0 +1,146 @@
+import type { GenerationJob, MediaClient } from 'postreel/media';
+import { isPostreelError } from '../../core/errors.js';
+import { jobStage, statusOf } from '../../core/wait.js';
+import type { OnceJob } from '../../media/jobs/ledger.js';
+import type { Context } from '../context.js';
+import { CommandEnd } from '../exit-codes.js';
+import { defaultJournal } from './saving.js';
+
+/** A job of a command under its key, and what the journal and the service know of it. */
+export interface PaidJob {
+  readonly once: OnceJob;
+  /**
+   * | state | meaning | the command |
+   * |---|---|---|
+   * | `new` | was never submitted | makes it |
+   * | `claimed` | is being submitted, or its process was killed a moment ago | waits for it |
+   * | `paid` | is finished or in progress | waits for it and saves it |
+   * | `failed` | failed or was canceled | makes it again |
+   * | `lost` | is finished, but its file is gone | makes it again |
+   * | `again` | is made again, because the user says so | makes it again |
+   */
+  readonly state: 'new' | 'claimed' | 'paid' | 'failed' | 'lost' | 'again';
+  /** The job that was submitted under the key. */
+  readonly job?: GenerationJob;
+}
+
+/** How to look up the jobs of a command. */
+export interface LookUp {
+  readonly media: MediaClient;
+  readonly journal: string;
+  readonly context: Context;
+  /** `--again`: what was made before is made again. */
+  readonly isAgain: boolean;
+}
+
+// Lookups check the status of what was submitted, and the link of what is finished.
+const lookUpsAtOneTime = 10;
+
+/** Finds out which of these jobs are paid for. Ends the command if the outcome of one is unknown. */
+export async function lookUpJobs(onces: readonly OnceJob[], how: LookUp): Promise<PaidJob[]> {
+  const jobs: PaidJob[] = [];
+  while (jobs.length < onces.length) {
+    const some = onces.slice(jobs.length, jobs.length + lookUpsAtOneTime);
+    jobs.push(...(await Promise.all(some.map((once) => lookUp(once, how)))));
+  }
+  return jobs;
+}
+
+async function lookUp(once: OnceJob, how: LookUp): Promise<PaidJob> {
+  const { media, context, isAgain } = how;
+  const found = await findJob(once, media);
+  switch (found.state) {
+    case 'free':
+      if (found.over) {
+        throw outcomeUnknown(how);
+      }
+      return { once, state: 'new' };
+    case 'claimed':
+      return { once, state: 'claimed' };
+    case 'answered': {
+      const job = media.job(found.record);
+      const state = isAgain ? 'again' : await stateOf(job, context.signal);
+      return { once, state, job };
+    }
+  }
+}
+
+function findJob(once: OnceJob, media: MediaClient) {
+  const { ledger } = media.engineHost();
+  if (!ledger) {
+    throw new TypeError('the commands that make media have a journal');
+  }
+  // Here an unknown job is found as `free` over its entry.
+  return ledger.find(once, { retriesFailed: false, sendsUnknown: true });
+}
+
+async function stateOf(job: GenerationJob, signal: AbortSignal): Promise<PaidJob['state']> {
+  switch (jobStage(statusOf(await job.status({ signal })))) {
+    case 'failed':
+      return 'failed';
+    case 'done':
+      return (await isLost(job, signal)) ? 'lost' : 'paid';
+    case 'active':
+      return 'paid';
+  }
+}
+
+/** Is the file of a finished job gone for good? Any other failure may pass: the download tries again. */
+async function isLost(job: GenerationJob, signal: AbortSignal): Promise<boolean> {
+  try {
+    const file = await job.waitForFile({ signal });
+    const { body } = await file.response({ signal, range: 'bytes=0-0' });
+    await body?.cancel();
+    return false;
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code = '', status = 0 } = isPostreelError(error) ? error : {};
+    const isGone = code === 'DOWNLOAD_FAILED' && [403, 404, 410].includes(status);
+    return isGone || code === 'DOWNLOAD_MISSING';
+  }
+}
+
+/** Is this job submitted by the command, so that it may cost money? */
+export function isToMake({ state }: PaidJob): boolean {
+  return state !== 'paid';
+}
+
+/** The facts of a plan about what is paid for; none where nothing was submitted before. */
+export function paidFacts(
+  jobs: readonly PaidJob[],
+  noun: string,
+): { readonly 'so far'?: string; readonly 'made again'?: string } {
+  const numberOf = (state: PaidJob['state']) => jobs.filter((job) => job.state === state).length;
+  if (numberOf('new') === jobs.length) {
+    return {};
+  }
+  const claimed = numberOf('claimed');
+  const underWay = claimed === 0 ? '' : `; ${claimed} may be under way, and the command waits`;
+  const again = [
+    [numberOf('failed'), 'failed or canceled'],
+    [numberOf('lost'), 'lost'],
+    [numberOf('again'), 'because of --again'],
+  ] as const;
+  const reasons = again.filter(([number]) => number > 0).map((parts) => parts.join(' '));
+  return {
+    'so far': `${numberOf('paid')} of ${jobs.length} ${noun}s are paid for${underWay}`,
+    ...(reasons.length > 0 && { 'made again': reasons.join(', ') }),
+  };
+}
+
+/** Frees the key of a job that is made again, unless another run has made it again since. */
+export async function freeKey({ once, job }: PaidJob, media: MediaClient): Promise<void> {
+  const found = job && (await findJob(once, media));
+  if (found?.state === 'answered' && found.record.fileId === job?.fileId) {
+    await media.journal.forget(once.key, { call: once.call });
+  }
+}
+
+/** The end of a command that cannot know whether a job is paid for. */
+export function outcomeUnknown({ journal }: Pick<LookUp, 'journal'>): CommandEnd {
+  const where = journal === defaultJournal ? '' : ` --journal ${journal}`;
+  return new CommandEnd(
+    'unknown',
+    `The response to an earlier call was lost: its job may exist and be paid for. \`postreel jobs pending${where}\` lists the call. If its job does not exist in the workspace, forget the call with \`postreel jobs dismiss\`, and run this command again.`,
+  );
+}

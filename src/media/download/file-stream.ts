@@ -1,0 +1,20 @@
+type Chunk = Uint8Array<ArrayBuffer>;
+
+/** Where the types of Node.js and of the DOM describe the same stream differently. */
+interface NodeCompatible {
+  /** @throws a `TypeError`: the stream has no BYOB reader */
+  getReader(options: { mode: 'byob' }): never;
+  pipeThrough<Output>(
+    transform: { readable: Output; writable: unknown },
+    options?: StreamPipeOptions,
+  ): Output;
+  tee(): [FileStream, FileStream];
+  values(options?: { preventCancel?: boolean }): AsyncIterableIterator<Chunk, undefined>;
+  [Symbol.asyncIterator](): AsyncIterableIterator<Chunk, undefined>;
+}
+
+/**
+ * The bytes of a file as they arrive. It is a `ReadableStream` for the types of the DOM and for those of
+ * Node.js: `Readable.fromWeb(await file.stream())` compiles. Iterate it only where the runtime can.
+ */
+export type FileStream = ReadableStream<Chunk> & NodeCompatible;
