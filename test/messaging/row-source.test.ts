@@ -65,7 +65,7 @@ it('a call that is refused closes the source that it has begun to read', async (
   const mail = { from: 'shop@example.com', subject: 'Hi', body: '<p>Hi</p>' };
   const run = messaging.sendEach(rows(), mail, { concurrency: 0 });
   expect(steps).toEqual(['opened']); // before anything is awaited
-  await expect(run).rejects.toMatchObject({ name: 'InvalidRequestError' });
+  await expect(run).rejects.toMatchObject({ code: 'INVALID_OPTION' });
   await new Promise((resolve) => setImmediate(resolve));
   expect(steps).toEqual(['opened', 'closed']);
 });
