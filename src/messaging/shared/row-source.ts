@@ -1,5 +1,6 @@
 import { abortable } from '../../core/async.js';
 import { invalidRequest } from '../../core/errors.js';
+import { kindOf } from '../../core/request.js';
 import { StartedIterator } from '../../core/started-iterator.js';
 
 /** Rows for a call that takes any number of them: a list, a generator, or a stream. No text: it is one row. */
@@ -76,7 +77,7 @@ export function checkRows(rows: unknown, call: string): void {
     isObject && (Symbol.iterator in rows || Symbol.asyncIterator in rows || 'getReader' in rows);
   if (!isSource || rows instanceof String || ArrayBuffer.isView(rows)) {
     Promise.resolve(rows).catch(() => undefined); // a promise of rows may fail too
-    const message = `\`${call}\` takes a list of rows, or something that yields them; got ${kindOf(rows)}`;
+    const message = `\`${call}\` takes a list of rows, or something that yields them; got ${kindOfRows(rows)}`;
     throw invalidRequest([{ field: '', message }]);
   }
 }
@@ -139,18 +140,13 @@ async function* read<Row>(stream: RowStream<Row>): AsyncGenerator<Row, void, und
   }
 }
 
-function kindOf(rows: unknown): string {
+function kindOfRows(rows: unknown): string {
   if (typeof rows === 'string' || rows instanceof String) {
     return 'a text: put it into a list';
   }
   if (ArrayBuffer.isView(rows)) {
     return 'bytes: put them into a list';
   }
-  if (typeof rows === 'object' && rows !== null && 'then' in rows) {
-    return 'a promise: `await` it first';
-  }
-  if (typeof rows === 'object' && rows !== null) {
-    return 'an object: put it into a list';
-  }
-  return rows === null || rows === undefined ? String(rows) : `a ${typeof rows}`;
+  const kind = kindOf(rows);
+  return kind === 'an object' ? `${kind}: put it into a list` : kind;
 }
