@@ -197,9 +197,10 @@ export class MessagingClient<
 
   /**
    * Sends an email to each of any number of recipients, a few at a time within the rate limit, and
-   * reports the result of each. With a journal and `once` a run after a crash sends the rest and no one
+   * reports the result of each. With a journal and `once`, a run after a crash sends the rest and nobody
    * gets the email twice; who may have it is listed as `unknown` and mailed again only with
-   * `unknown: 'send'`. A row that cannot be sent is among the `failed`.
+   * `unknown: 'send'`. A row that cannot be sent is among the `failed`. Rows are records: `subscribed` of a row is
+   * never sent, and a recipient with `false` is among the `skipped` unless `includeUnsubscribed` is set.
    * @throws a `PartialError` with the report so far when the run ends early: an abort, a wrong key (401,
    *   403), a journal that cannot be written, a list of recipients that throws
    * @example
