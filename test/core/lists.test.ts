@@ -374,12 +374,12 @@ describe('a list that changes while it is read', () => {
 
 it('a list whose pages are smaller than requested is read to its total', async () => {
   const ids = Array.from({ length: 25 }, (_, at) => ({ id: `${at}` }));
-  const { client } = pagesBy((at) => ({
-    templates: ids.slice(at * 10, at * 10 + 10),
-    total: 25,
-    page: at + 1,
-  }));
-  expect(await client.templates.list({ limit: 100 }).toArray()).toEqual(ids);
+  const { fetch } = answering(({ url }) => {
+    const page = Number(new URL(url).searchParams.get('page') ?? 1);
+    return { templates: ids.slice(page * 10 - 10, page * 10), total: 25, page };
+  });
+  const { templates } = messagingOver(fetch, { validation });
+  expect(await templates.list({ limit: 100 }).toArray()).toEqual(ids);
 });
 
 describe('`prefetch`', () => {
