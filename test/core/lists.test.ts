@@ -351,7 +351,7 @@ describe('a list that changes while it is read', () => {
       const fake = createFakeMessaging();
       const messaging = messagingOver(fake.fetch, fake.options);
       fake.seed({ contacts: 2_400 });
-      const condition = { field: 'subscribed', operator: 'equals', value: true } as const;
+      const condition = { field: 'email', operator: 'contains', value: '@' } as const;
       const segment = await messaging.segments.create({ type: 'DYNAMIC', name: 'All', condition });
       const warnings: string[] = [];
       messaging.on('warning', ({ message }) => warnings.push(message));
