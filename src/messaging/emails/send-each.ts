@@ -374,7 +374,7 @@ class EachRun<Fields extends object> {
     const written = request as SendRequest<Fields>; // of the same fields
     // Files are compared by their bytes. Those of the common email are the same for all.
     const hasOwnFiles = given['attachments'] !== undefined && hasFiles(written);
-    const body = hasOwnFiles ? await withEncodedAttachments(written as SendRequest) : written;
+    const body = hasOwnFiles ? await withEncodedAttachments(written) : written;
     const compared = isReadRecord(given)
       ? { ...body, data: undefined, ...merged('data', this.#common['data'], undefined) }
       : body;
@@ -525,8 +525,9 @@ function bodyOf(
   const dropped = given['template'] === undefined ? [] : ['subject', 'body'];
   const kept = Object.entries(common).filter(([field]) => !dropped.includes(field));
   const data = isReadRecord(given) ? recordData(common['data'], given['data']) : given['data'];
+  const replaced = own.map((field): [string, unknown] => [field, given[field]]);
   return {
-    ...Object.fromEntries([...kept, ...own.map((field) => [field, given[field]])]),
+    ...Object.fromEntries<unknown>([...kept, ...replaced]),
     ...merged('data', common['data'], data),
     ...merged('headers', common['headers'], given['headers']),
     to: name === undefined ? email : { email, name },
@@ -535,7 +536,8 @@ function bodyOf(
 
 /** The fingerprint of a request, without its recipient. */
 function contentOf(body: object, common: Readonly<Record<string, unknown>>): string {
-  const fields = Object.entries(body)
+  const entries: [string, unknown][] = Object.entries(body);
+  const fields = entries
     .filter(([name, value]) => name !== 'to' && value !== undefined)
     .map(([name, value]) => [name, value === common[name] ? 0 : value]); // 0: long values are not read again
   return fingerprint(canonical(wireValue(Object.fromEntries(fields))));

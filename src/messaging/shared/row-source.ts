@@ -44,7 +44,7 @@ export function yieldWithRows<Row, Result>(
   // eslint-disable-next-line @typescript-eslint/require-await -- runs at once, and keeps an error for later
   const taking = (async () => takeOver(rows, call))();
   taking.catch(() => undefined);
-  return (async function* () {
+  return (async function* (): AsyncGenerator<Result, void, undefined> {
     const taken = await taking;
     try {
       yield* run(taken);
