@@ -444,14 +444,16 @@ export interface Report<Row> {
 }
 
 /**
- * What a call that changes many did before it ended early. `done`, `failed`, `unknown` and
+ * What a call that changes many did before it ended early. `done`, `failed`, `unknown`, `skipped` and
  * `notReached` together are the whole input.
  */
 export interface PartialReport<Row> extends Report<Row> {
   /** How many rows were left, always the last ones; `undefined` if the input has no known length. */
   notReached: number | undefined;
-  /** The first row that was not reached, from 0: hand it back as `{ from }` to go on. */
+  /** The first row that was not reached, from 0: pass it as `{ from }` to continue. */
   resumeFrom: number;
+  /** The recipients of `sendEach()` whose row has `subscribed: false`; `undefined` in other calls. */
+  skipped?: { row: Row; index: number }[] | undefined;
 }
 
 /**
@@ -470,7 +472,7 @@ export class PartialError<Row = unknown> extends PostreelError {
     call: string,
     result: PartialReport<Row>,
     cause: unknown,
-    { code = 'PARTIAL_RESULT', goOn = `Go on with \`{ from: ${result.resumeFrom} }\`.` } = {},
+    { code = 'PARTIAL_RESULT', goOn = `Continue with \`{ from: ${result.resumeFrom} }\`.` } = {},
   ) {
     super(sentence(call, result, cause, goOn), { code, cause });
     Object.defineProperty(this, 'result', { value: result });
@@ -478,8 +480,13 @@ export class PartialError<Row = unknown> extends PostreelError {
 
   /** Counts instead of rows: rows hold personal data. */
   override toJSON(): Record<string, unknown> {
-    const { done, failed, unknown, notReached, resumeFrom } = this.result;
-    const counts = { done, failed: failed.length, unknown: unknown.length };
+    const { done, failed, unknown, skipped, notReached, resumeFrom } = this.result;
+    const counts = {
+      done,
+      failed: failed.length,
+      unknown: unknown.length,
+      ...(skipped && { skipped: skipped.length }),
+    };
     return { ...super.toJSON(), ...counts, notReached, resumeFrom };
   }
 }
@@ -490,10 +497,11 @@ function sentence<Row>(
   cause: unknown,
   goOn: string,
 ): string {
-  const { done, failed, unknown, resumeFrom } = result;
-  const counts = `${done} done, ${failed.length} failed, ${unknown.length} unknown`;
-  const why = isPostreelError(cause) ? ` ${cause.message}` : '';
-  return `\`${call}\` ended before row ${resumeFrom}: ${counts}. ${goOn}${why}`;
+  const { done, failed, unknown, skipped = [], resumeFrom } = result;
+  const more = skipped.length > 0 ? `, ${skipped.length} skipped` : '';
+  const counts = `${done} done, ${failed.length} failed, ${unknown.length} unknown${more}`;
+  const why = isPostreelError(cause) ? cause.message : `The reason: ${reasonOf(cause)}`;
+  return `\`${call}\` ended before row ${resumeFrom}: ${counts}. ${goOn} ${why}`;
 }
 
 /** Is this an error of this package? Also true for errors from another copy of it. */

@@ -1,6 +1,6 @@
 import { macrotask } from './async.js';
 import { readOptions, atLeast, type OptionKinds } from './options.js';
-import { UnexpectedResponseError, type FieldError } from './errors.js';
+import { UnexpectedResponseError } from './errors.js';
 import { largestPage, type List, type Route } from './route.js';
 import type { ItemIterator, Page, Paginated } from './types.js';
 import { isRecord } from './values.js';
@@ -154,8 +154,8 @@ type PageCall = PromiseLike<unknown> & { readonly hasLeft?: boolean };
 interface ListParts {
   readonly fetch: (query: PageQuery) => PageCall;
   readonly prefetch?: number | undefined;
-  /** Called where fewer items came than the list's total. */
-  readonly onMismatch?: (issue: FieldError) => void;
+  /** Emits a `warning`. */
+  readonly warn?: (message: string) => void;
 }
 
 const toArrayOptions: OptionKinds<{ max?: number | undefined }> = { max: atLeast(0) };
@@ -366,8 +366,9 @@ class ListPage<T> implements Page<T> {
     const isEmptyList = raw.items.length === 0 && !this.hasMore && isStart(query);
     this.total = place.total ?? (raw.total === 0 && !isEmptyList ? undefined : raw.total);
     if (!this.hasMore && unread > 0) {
-      const message = `said ${total}, but ${came} items came: the list may have changed while it was read`;
-      parts.onMismatch?.({ field: 'total', message });
+      parts.warn?.(
+        `The list ended after ${came} of ${total} items: it changed while it was read. If you change its items, collect them first: \`await list.toArray()\`.`,
+      );
     }
   }
 

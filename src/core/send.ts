@@ -137,7 +137,7 @@ export class Transport {
     return new PagedList<ItemOf<R>>(route, isQuery ? query : undefined, {
       fetch: (page) => this.call(route, { ...rest, query: isQuery ? page : query }, options, site),
       prefetch: prefetchOf(options),
-      onMismatch: (issue) => this.#parts.events.emit('mismatch', { method, path, issues: [issue] }),
+      warn: (message) => this.#parts.events.emit('warning', { method, path, message }),
     });
   }
 

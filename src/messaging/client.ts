@@ -48,7 +48,7 @@ import { Projects } from './projects.js';
 import { routes } from './routes.js';
 import { Segments } from './segments.js';
 import { filters, type FilterBuilder } from './shared/filters.js';
-import { checkRows, type RowSource } from './shared/row-source.js';
+import { withRows, yieldWithRows, type RowSource } from './shared/row-source.js';
 import { createTextCheck } from './shared/template-text.js';
 import type { DataRules } from './shared/data.schemas.js';
 import { Templates } from './templates.js';
@@ -198,9 +198,10 @@ export class MessagingClient<
 
   /**
    * Sends an email to each of any number of recipients, a few at a time within the rate limit, and
-   * reports the result of each. With a journal and `once` a run after a crash sends the rest and no one
+   * reports the result of each. With a journal and `once`, a run after a crash sends the rest and nobody
    * gets the email twice; who may have it is listed as `unknown` and mailed again only with
-   * `unknown: 'send'`. A row that cannot be sent is among the `failed`.
+   * `unknown: 'send'`. A row that cannot be sent is among the `failed`. Rows are records: `subscribed` of a row is
+   * never sent, and a recipient with `false` is among the `skipped` unless `includeUnsubscribed` is set.
    * @throws a `PartialError` with the report so far when the run ends early: an abort, a wrong key (401,
    *   403), a journal that cannot be written, a list of recipients that throws
    * @example
@@ -215,10 +216,12 @@ export class MessagingClient<
     message: EachMessage<Fields>,
     options?: SendEachOptions,
   ): Promise<SendEachReport<EachRecipient<Fields>>> {
-    // Loaded here: few programs mail a list.
-    const { readEachOptions, sendEach } = await import('./emails/send-each.js');
-    const own = readEachOptions(options, this.#connection.keys !== undefined);
-    return sendEach<Fields>(recipients, message, own, this.#emails);
+    return withRows(recipients, 'sendEach()', async (rows) => {
+      // Loaded here: few programs mail a list.
+      const { readEachOptions, sendEach } = await import('./emails/send-each.js');
+      const own = readEachOptions(options, this.#connection.keys !== undefined);
+      return sendEach<Fields>(rows, message, own, this.#emails);
+    });
   }
 
   /**
@@ -240,13 +243,14 @@ export class MessagingClient<
    * that fails is a result with an `error`. An abort, a refused key (401, 403) and a source that throws
    * end it, after the results of the checks that are under way.
    */
-  async *verifyAll(
+  verifyAll(
     emails: RowSource<string>,
     options?: Omit<RequestOptions, 'once'>,
   ): AsyncIterableIterator<VerifiedAddress> {
-    checkRows(emails, 'verifyAll()');
-    const own = readOptions(options, requestOptions, { name: '`verifyAll()`' });
-    yield* verifyAll(emails, (body) => this.verify(body, asBulk(own)), own.signal);
+    return yieldWithRows(emails, 'verifyAll()', (rows) => {
+      const own = readOptions(options, requestOptions, { name: '`verifyAll()`' });
+      return verifyAll(rows, (body) => this.verify(body, asBulk(own)), own.signal);
+    });
   }
 
   /** Creates a client with other options that shares this one's events, session and rate budget. */

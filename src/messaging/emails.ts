@@ -205,12 +205,22 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
     body: SendRequest<Fields>,
     options?: RequestOptions,
   ): Call<SendResult> {
-    const sent = withEmptyDeleted(withOwnForm(body), this.#rules);
+    const sent = this.toRequest(body);
     this.#checkTexts(sent);
     const before = hasFiles(sent) ? { run: () => encodeAttachments(sent) } : undefined;
     const call = this.#transport.send(routes.send, { body: sent, before, once }, options);
     const to: unknown = isRecord(sent) ? sent['to'] : undefined;
     return Array.isArray(to) && to.length > 1 ? call.map((data) => this.#told(to, data)) : call;
+  }
+
+  /** The email in the form in which it is sent, except for its files. @internal */
+  toRequest<Body>(body: Body): Body {
+    return withEmptyDeleted(withOwnForm(body), this.#rules);
+  }
+
+  /** Emits a `warning`. @internal */
+  warn(message: string): void {
+    this.#warn(message);
   }
 
   /** Tells who of several recipients was left out. */

@@ -204,17 +204,30 @@ describe('the error of many rows that ended early', () => {
     const error = new PartialError('contacts.deleteAll()', result, cause);
     expect(error.message).toBe(
       '`contacts.deleteAll()` ended before row 4: 2 done, 1 failed, 1 unknown. ' +
-        'Go on with `{ from: 4 }`. The key was refused.',
+        'Continue with `{ from: 4 }`. The key was refused.',
     );
     expect(error).toMatchObject({ code: 'PARTIAL_RESULT', cause });
     expect(error.result).toBe(result);
   });
 
-  it('writes only counts to a log, and nothing of a foreign cause to its message', () => {
-    const error = new PartialError('contacts.deleteAll()', result, new Error('secret'));
+  it('writes only counts to a log', () => {
+    const error = new PartialError('contacts.deleteAll()', result, new Error('no'));
     expect(error.toJSON()).toMatchObject({ done: 2, failed: 1, unknown: 1, notReached: 6 });
     expect(JSON.stringify(error) + inspect(error)).not.toContain('example.com');
-    expect(error.message).not.toContain('secret');
+  });
+
+  it('contains the reason of a failure outside of the package, without a password', () => {
+    const cause = new Error('connect ECONNREFUSED postgres://ann:s3cret@db.test:5432');
+    const { message } = new PartialError('contacts.deleteAll()', result, cause);
+    expect(message).toContain('The reason: connect ECONNREFUSED postgres://db.test:5432');
+    expect(message).not.toContain('s3cret');
+  });
+
+  it('counts the rows that were skipped', () => {
+    const skipped = [{ row: 'cid@example.com', index: 0 }];
+    const error = new PartialError('sendEach()', { ...result, skipped }, new Error('no'));
+    expect(error.message).toContain('2 done, 1 failed, 1 unknown, 1 skipped');
+    expect(error.toJSON()).toMatchObject({ skipped: 1 });
   });
 });
 

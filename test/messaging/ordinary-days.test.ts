@@ -81,6 +81,16 @@ describe('a bulk job in which one contact is gone', () => {
     expect([starts, report.done]).toEqual([2, 2]);
   });
 
+  it('is not deleted, where the only delete does not find it', async () => {
+    const errors = ['a', 'b'].map((contactId) => ({ contactId, error: 'Contact not found' }));
+    const result = { successCount: 0, failureCount: 2, errors };
+    const { fetch } = answering(({ method }) =>
+      method === 'POST' ? { jobId: 'j' } : { state: 'completed', result },
+    );
+    const report = await messagingOver(fetch).contacts.deleteAll(['a', 'b'], { wait });
+    expect(report).toMatchObject({ done: 0, failed: [{ row: 'a' }, { row: 'b' }], unknown: [] });
+  });
+
   it('comes with the reason, when a whole job fails', async () => {
     const { fetch } = answering(() => ({ state: 'failed', failedReason: 'The disk is full.' }));
     const call = messagingOver(fetch).contacts.waitForBulkJob('job_1');

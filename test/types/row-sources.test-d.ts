@@ -27,6 +27,28 @@ it('calls that take many take lists, generators and streams of them', () => {
   }
 });
 
+it('contacts that were read are rows of a mailing', () => {
+  void untyped.sendEach(untyped.contacts.list(), message, { includeUnsubscribed: true });
+  void typed.sendEach(typed.contacts.list(), message);
+  void untyped.contacts.list().then(({ items }) => untyped.sendEach(items, message));
+  void typed.sendEach(typed.segments.members.list('seg_1'), message);
+  void untyped.contacts.create({ email: 'a@b.c' }).then((one) => untyped.sendEach([one], message));
+});
+
+it('rows of a mailing are records: of `subscribed` a boolean, of `once` a text', () => {
+  const email = 'ann@example.com';
+  void untyped.sendEach([{ email, subscribed: false, id: 7, createdAt: new Date() }], message);
+  void typed.sendEach([{ email, once: 'invoice/1042', data: { plan: 'pro' } }], message);
+  // @ts-expect-error -- a text is not a boolean
+  void untyped.sendEach([{ email, subscribed: 'false' }], message);
+  // @ts-expect-error -- a key that was never set
+  void untyped.sendEach([{ email, once: undefined }], message);
+  // @ts-expect-error -- not one of the plans
+  void typed.sendEach([{ email, data: { plan: 'gold' } }], message);
+  // @ts-expect-error -- an email does not have this field
+  void untyped.sendEach([{ email, plan: 'pro' }], message);
+});
+
 it('a text is no list: its letters are not its rows', () => {
   // @ts-expect-error -- a text is not a list of ids
   void untyped.contacts.deleteAll('123');

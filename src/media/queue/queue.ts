@@ -1,5 +1,6 @@
 import { onAbort, callSafely, Notifier } from '../../core/async.js';
 import { locate, type CallSite } from '../../core/call.js';
+import { StartedIterator } from '../../core/started-iterator.js';
 import {
   ConfigurationError,
   InvalidRequestError,
@@ -56,6 +57,8 @@ class Withdrawn extends Error {}
 export class JobQueue implements MediaQueue {
   readonly #host: QueueHost;
   readonly #jobs: JobSource;
+  /** Reads the jobs that come one by one. It exists before the queue is iterated, so that no error goes unhandled. */
+  readonly #source: StartedIterator<MediaJob> | undefined;
   readonly #site: CallSite;
   readonly #options: QueueOptions;
   readonly #lane: Lane;
@@ -86,6 +89,7 @@ export class JobQueue implements MediaQueue {
     this.#host = host;
     this.#jobs = jobs;
     this.#site = site;
+    this.#source = isStream(jobs) ? new StartedIterator(jobs) : undefined;
     this.#options = this.#checked(given);
     const options = this.#options;
     this.#nameOf = jobNamer(options.key);
@@ -189,6 +193,7 @@ export class JobQueue implements MediaQueue {
       }
       return options;
     } catch (reason) {
+      this.#source?.return().catch(() => undefined); // a refused queue reads nothing
       this.#failure = { reason };
       return {};
     }
@@ -206,7 +211,6 @@ export class JobQueue implements MediaQueue {
       );
     }
     this.#isStarted = true;
-    this.#options.signal?.throwIfAborted();
     this.#endAtCap();
   }
 
@@ -227,10 +231,7 @@ export class JobQueue implements MediaQueue {
 
   /** Reads the input, so far ahead that the longest jobs can go first. */
   async #read(): Promise<void> {
-    const isStream = Symbol.asyncIterator in this.#jobs;
-    const source = isStream
-      ? (this.#jobs as AsyncIterable<MediaJob>)[Symbol.asyncIterator]()
-      : (this.#jobs as Iterable<MediaJob>)[Symbol.iterator]();
+    const source = this.#source ?? (this.#jobs as Iterable<MediaJob>)[Symbol.iterator](); // no stream
     const ahead = Array.isArray(this.#jobs) ? maxAhead.list : maxAhead.iterator;
     const { signal: left } = this.#left;
     this.#lane.isFilling = true;
@@ -443,6 +444,10 @@ export class JobQueue implements MediaQueue {
     callSafely(() => this.#options.onProgress?.({ done, failed, pending, waiting, total }));
     this.#news.notify();
   }
+}
+
+function isStream(jobs: JobSource): jobs is AsyncIterable<MediaJob> {
+  return Object(jobs) === jobs && Symbol.asyncIterator in jobs;
 }
 
 // Numbers and the id of the request differ from answer to answer.
