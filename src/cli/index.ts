@@ -9,3 +9,5 @@ if (major < 20 || (major === 20 && minor < 19)) {
 } else {
   await import('./main.js');
 }
+
+export {};
