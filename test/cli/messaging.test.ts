@@ -318,10 +318,18 @@ describe('without a terminal', () => {
   });
 
   it('values of --data are JSON where that loses nothing', async () => {
-    const data = ['--data', 'seats=3', '--data', 'zip=01234', '--data', 'vip=true'];
+    const texts = {
+      zip: '01234',
+      phone: '49170123456789012345',
+      version: '1.10',
+      code: '1e3',
+      id: '-0',
+    };
+    const given = Object.entries({ seats: 3, vip: true, ...texts });
+    const data = given.flatMap(([name, value]) => ['--data', `${name}=${value}`]);
     await piped(['track', 'zoe@example.com', 'signed_up', ...data, '--yes'], place());
     const event = scene.server.messaging.project.events.find(({ name }) => name === 'signed_up');
-    expect(event?.data).toEqual({ seats: 3, zip: '01234', vip: true });
+    expect(event?.data).toEqual({ seats: 3, vip: true, ...texts });
   });
 
   it('workflows deploy changes nothing the second time', async () => {

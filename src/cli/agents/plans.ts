@@ -3,7 +3,7 @@ import type { JournalStore } from 'postreel';
 import { canonical } from '../../core/once.js';
 import { reasonOf } from '../../core/errors.js';
 import { isRecord } from '../../core/values.js';
-import { countsText, outcomeOf, Partly } from './outcomes.js';
+import { countsText, outcomeOf, Partly, unknownError } from './outcomes.js';
 import type { ServiceData } from './service-data.js';
 import { Steps, type Step } from './steps.js';
 import { asData, inline, isReadable, messageOf, Refusal } from './text.js';
@@ -237,8 +237,9 @@ export class Desk {
       );
       return value;
     } catch (error) {
-      await end({ state: outcomeOf(error), ids: [] });
-      throw error;
+      const state = outcomeOf(error);
+      await end({ state, ids: [] });
+      throw state === 'unknown' ? unknownError(error) : error;
     }
   }
 

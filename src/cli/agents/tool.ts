@@ -81,7 +81,10 @@ export interface Description {
   readonly content?: unknown;
 }
 
-/** How a step is made after the yes. */
+/**
+ * How a step is made after the yes. Its signal says that the server stops: a step of many calls makes no further one,
+ * and leaves the one in flight alone.
+ */
 export interface Run extends Progress {
   /** The key of its calls: the id of the plan. */
   readonly once: string;
