@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { ConfigurationError } from 'postreel';
@@ -27,6 +28,11 @@ export function readEnvFile(path: string): Record<string, string | undefined> {
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandEnd('configuration', `${path} cannot be read: ${why}`);
   }
+}
+
+/** The text of a file that an editor or PowerShell wrote, without a mark at its beginning. */
+export async function readText(path: string): Promise<string> {
+  return textOf(await readFile(path)).text;
 }
 
 /** How a text file is written: UTF-8, or UTF-16 as PowerShell writes it, with a mark or without one. */

@@ -317,6 +317,18 @@ describe('without a terminal', () => {
     expect(scene.server.messaging.outbox[0]?.body).toBe('<p>From a pipe</p>');
   });
 
+  it.each([
+    ['UTF-8 with a mark', Buffer.from('\uFEFF<p>Hé</p>')],
+    ['UTF-16, as PowerShell writes it', Buffer.from('\uFEFF<p>Hé</p>', 'utf16le')],
+  ])('the body of an email may be in %s, from a file and from stdin', async (_, bytes) => {
+    writeFileSync(join(scene.folder, 'body.html'), bytes);
+    for (const path of ['body.html', '-']) {
+      await piped([...email, '--body-file', path, '--yes'], { ...place(), input: bytes });
+    }
+    const { outbox } = scene.server.messaging;
+    expect(outbox.map(({ body }) => body)).toEqual(['<p>Hé</p>', '<p>Hé</p>']);
+  });
+
   it('values of --data are JSON where that loses nothing', async () => {
     const texts = {
       zip: '01234',

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import type { GenerationJob, MediaClient } from 'postreel/media';
 import { command, option, positiveNumber } from '../command.js';
+import { readText } from '../environment.js';
 import { CommandEnd } from '../exit-codes.js';
 import { finishJobs, journalOption, makeFolderOf, mediaWithJournal, targetOf } from './saving.js';
 
@@ -79,5 +79,5 @@ async function textOf({ text, file }: Input): Promise<string> {
   if ((text === undefined) === (file === undefined)) {
     throw new CommandEnd('usage', 'Give a text or --file, and not both.');
   }
-  return text ?? readFile(file ?? '', 'utf8');
+  return text ?? readText(file ?? '');
 }

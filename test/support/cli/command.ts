@@ -12,7 +12,7 @@ export const command = fileURLToPath(new URL('../../../dist/cli.js', import.meta
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
   /** Options of Node. */
   readonly node?: readonly string[];
 }
