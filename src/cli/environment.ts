@@ -59,8 +59,11 @@ export function bytesOf(text: string, encoding: Encoding): Buffer {
   return encoding === 'utf-16be' ? bytes.swap16() : bytes;
 }
 
-/** Puts variables where the code that this process loads reads them. Those that are set already stay. */
-export function exportVariables(environment: Environment, names = Object.keys(environment)): void {
+/** Puts variables into the environment of this process, where the code that it loads reads them. */
+export function exportVariables(
+  environment: Environment,
+  names: readonly string[] = Object.keys(environment),
+): void {
   for (const name of names) {
     const value = environment[name];
     if (value !== undefined && value !== '') {
@@ -92,7 +95,7 @@ export function inVariables(
     API_KEY_MISSING: unset,
     PLAIN_HTTP: `A secret key must not travel over plain http, where others can read it. Set ${String(names[0])} to an https address.`,
   };
-  const { code = '', outcome } = error;
+  const { code, outcome } = error;
   const sentence = sentences[code];
   return sentence === undefined ? error : new ConfigurationError(sentence, { code, outcome });
 }
