@@ -336,7 +336,7 @@ describe('without a terminal', () => {
       phone: '49170123456789012345',
       version: '1.10',
       code: '1e3',
-      id: '-0',
+      delta: '-0',
     };
     const given = Object.entries({ seats: 3, vip: true, ...texts });
     const data = given.flatMap(([name, value]) => ['--data', `${name}=${value}`]);

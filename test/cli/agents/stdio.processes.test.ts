@@ -407,11 +407,12 @@ describe('a server whose client leaves', () => {
     }
     fake.messaging.fail('POST /v1/send', slow);
     const ends = plans.map((plan) => agent.call('carry_out', { plan }).catch(() => undefined));
-    await vi.waitUntil(() => fake.messaging.requests.some(({ path }) => path === '/v1/send'));
+    const isAsked = () => fake.messaging.requests.some(({ path }) => path === '/v1/send');
+    await vi.waitUntil(isAsked, { timeout: 60_000 });
     const pid = agent.pid;
     await agent.client.close();
     await Promise.all(ends);
-    await vi.waitUntil(() => !isAlive(pid), { timeout: 20_000 });
+    await vi.waitUntil(() => !isAlive(pid), { timeout: 60_000 });
     const next = await openAgent({ kind: 'asks', env, folder });
     const told = plans.map(async (plan) => textOf(await next.call('carry_out', { plan })));
     return { fake, told: await Promise.all(told) };
