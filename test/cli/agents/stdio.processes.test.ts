@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -32,6 +33,8 @@ interface Agent {
   readonly asked: string[];
   readonly stderr: () => string;
   readonly pid: number;
+  /** Ends the server's input and sends it no signal, as a client does that is gone. */
+  leave(): void;
   call(name: string, args?: Record<string, unknown>): Promise<CallToolResult>;
   /** Plans a step and carries it out, as an agent does that is told to call again. */
   do(name: string, args: Record<string, unknown>): Promise<unknown>;
@@ -86,6 +89,9 @@ async function openAgent({ kind, env, args = [], folder = emptyFolder() }: Agent
     asked,
     stderr: () => stderr,
     pid: transport.pid!,
+    leave: () => {
+      (Reflect.get(transport, '_process') as ChildProcess).stdin?.end(); // as: the SDK's own child
+    },
     call,
     do: async (name, given) => {
       const { plan } = valueOf(await call(name, given)) as { plan: string }; // as: a plan
@@ -410,9 +416,9 @@ describe('a server whose client leaves', () => {
     const isAsked = () => fake.messaging.requests.some(({ path }) => path === '/v1/send');
     await vi.waitUntil(isAsked, { timeout: 60_000 });
     const pid = agent.pid;
-    await agent.client.close();
+    agent.leave();
+    await vi.waitUntil(() => !isAlive(pid), { timeout: 100_000 });
     await Promise.all(ends);
-    await vi.waitUntil(() => !isAlive(pid), { timeout: 60_000 });
     const next = await openAgent({ kind: 'asks', env, folder });
     const told = plans.map(async (plan) => textOf(await next.call('carry_out', { plan })));
     return { fake, told: await Promise.all(told) };
