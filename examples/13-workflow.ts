@@ -4,7 +4,7 @@ import { MessagingClient } from 'postreel';
 
 const { contacts, workflows } = new MessagingClient();
 
-// A second workflow of the same event would send the email twice; example 24 deploys changes.
+// A second workflow of the same event would send the email twice; example 29 deploys changes.
 for await (const { name } of workflows.list()) {
   if (name === 'Welcome') {
     console.log('This project has the workflow already.');

@@ -1,37 +1,20 @@
-// An onboarding workflow in one file: drawn, planned, deployed and run.
-// Run: npx tsx --env-file=.env 24-workflow-as-code.ts
-import { defineWorkflow, MessagingClient, toMermaid, where } from 'postreel';
+// An onboarding workflow in one file that only exports it, for `postreel workflows draw` and `deploy`.
+// Run: npx postreel workflows draw 24-workflow-as-code.ts
+import { defineWorkflow, where } from 'postreel';
 
-const messaging = new MessagingClient();
-
-const { items } = await messaging.templates.list({ search: 'Onboarding' });
-const template =
-  items[0] ??
-  (await messaging.templates.create({
-    name: 'Onboarding',
-    subject: 'Welcome {{name ?? "on board"}}',
-    body: '<p>Good to have you.</p>',
-    type: 'TRANSACTIONAL',
-  }));
-
-const onboarding = defineWorkflow({
+export const onboarding = defineWorkflow({
   name: 'Onboarding',
   trigger: { event: 'signed_up' },
   steps: {
-    welcome: { type: 'SEND_EMAIL', template: template.id, next: 'wait' },
+    welcome: {
+      type: 'SEND_EMAIL',
+      subject: 'Welcome {{name ?? "on board"}}',
+      body: '<p>Good to have you.</p>',
+      next: 'wait',
+    },
     wait: { type: 'DELAY', amount: 2, unit: 'days', next: 'isPro' },
     isPro: { type: 'CONDITION', if: where('data.plan').equals('pro'), yes: 'done', no: 'offer' },
     offer: { type: 'SEND_EMAIL', subject: 'Go pro', body: '<p>Only today</p>', next: 'done' },
     done: { type: 'EXIT' },
   },
 });
-console.log(toMermaid(onboarding));
-
-const plan = await messaging.workflows.deploy(onboarding, { enable: true, dryRun: true });
-console.log(plan.operations.length, 'things to do', plan.notes);
-
-// Run again, it does nothing; a changed workflow takes the place of this one.
-const { name } = await messaging.workflows.deploy(onboarding, { enable: true });
-console.log('deployed', name);
-const data = { plan: 'free', name: 'Ann' };
-await messaging.track({ email: 'ann@example.com', event: 'signed_up', data });

@@ -1,6 +1,12 @@
 import type { MediaClient, MediaOptions } from 'postreel/media';
 import type { MessagingClient, MessagingOptions } from 'postreel/messaging';
-import { withoutKeys, type Environment } from './environment.js';
+import {
+  exportVariables,
+  inVariables,
+  variablesOf,
+  withoutKeys,
+  type Environment,
+} from './environment.js';
 import type { Output, Streams } from './output.js';
 
 /** What a context is made of. */
@@ -37,11 +43,7 @@ export class Context implements ContextParts {
   ): Promise<MessagingClient> {
     this.#assertReadable();
     const { MessagingClient } = await import('postreel/messaging');
-    const client = new MessagingClient({
-      ...options,
-      apiKey: this.environment['MESSAGING_API_KEY'],
-      baseUrl: this.environment['MESSAGING_BASE_URL'],
-    });
+    const client = this.#create('messaging', () => new MessagingClient(options));
     client.on('warning', ({ message }) => this.warn(message));
     client.on('throttled', ({ waitMs }) => this.#sayWait(waitMs));
     return client;
@@ -51,14 +53,20 @@ export class Context implements ContextParts {
   async media(options: Pick<MediaOptions, 'journal' | 'fetch'> = {}): Promise<MediaClient> {
     this.#assertReadable();
     const { MediaClient } = await import('postreel/media');
-    const client = new MediaClient({
-      ...options,
-      apiKey: this.environment['MEDIA_API_KEY'],
-      baseUrl: this.environment['MEDIA_BASE_URL'],
-    });
+    const client = this.#create('media', () => new MediaClient(options));
     client.on('warning', ({ message }) => this.warn(message));
     client.on('throttled', ({ waitMs }) => this.#sayWait(waitMs));
     return client;
+  }
+
+  /** Lets a client read its address and key from the environment, which its errors then name. */
+  #create<Client>(service: 'messaging' | 'media', create: () => Client): Client {
+    exportVariables(this.environment, variablesOf(service));
+    try {
+      return create();
+    } catch (error) {
+      throw inVariables(error, service, this.environment);
+    }
   }
 
   #assertReadable(): void {

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { ConfigurationError } from 'postreel';
 import { CommandEnd } from './exit-codes.js';
 
 /** The variables that a command may read. */
@@ -28,6 +30,11 @@ export function readEnvFile(path: string): Record<string, string | undefined> {
   }
 }
 
+/** The text of a file that an editor or PowerShell wrote, without a mark at its beginning. */
+export async function readText(path: string): Promise<string> {
+  return textOf(await readFile(path)).text;
+}
+
 /** How a text file is written: UTF-8, or UTF-16 as PowerShell writes it, with a mark or without one. */
 export function textOf(bytes: Buffer): { readonly text: string; readonly encoding: Encoding } {
   const [first, second] = bytes;
@@ -50,6 +57,47 @@ export function bytesOf(text: string, encoding: Encoding): Buffer {
   }
   const bytes = Buffer.from(`\uFEFF${text}`, 'utf16le');
   return encoding === 'utf-16be' ? bytes.swap16() : bytes;
+}
+
+/** Puts variables into the environment of this process, where the code that it loads reads them. */
+export function exportVariables(
+  environment: Environment,
+  names: readonly string[] = Object.keys(environment),
+): void {
+  for (const name of names) {
+    const value = environment[name];
+    if (value !== undefined && value !== '') {
+      process.env[name] = value;
+    }
+  }
+}
+
+/** The variables of a service: its address and its key. */
+export function variablesOf(service: 'messaging' | 'media'): readonly string[] {
+  const prefix = service.toUpperCase();
+  return [`${prefix}_BASE_URL`, `${prefix}_API_KEY`];
+}
+
+/** The error of a client in the words of a command, which has variables in place of a client's options. */
+export function inVariables(
+  error: unknown,
+  service: 'messaging' | 'media',
+  environment: Environment,
+): unknown {
+  if (!(error instanceof ConfigurationError)) {
+    return error;
+  }
+  const names = variablesOf(service);
+  const missing = names.filter((name) => !environment[name]).join(' and ');
+  const unset = `Set ${missing} in the environment or in .env of this folder. To try it without an account, run \`npx postreel fake --env .env\`.`;
+  const sentences: Readonly<Record<string, string>> = {
+    BASE_URL_MISSING: unset,
+    API_KEY_MISSING: unset,
+    PLAIN_HTTP: `A secret key must not travel over plain http, where others can read it. Set ${String(names[0])} to an https address.`,
+  };
+  const { code, outcome } = error;
+  const sentence = sentences[code];
+  return sentence === undefined ? error : new ConfigurationError(sentence, { code, outcome });
 }
 
 const secrets = ['MESSAGING_API_KEY', 'MEDIA_API_KEY'] as const;

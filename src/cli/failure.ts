@@ -9,14 +9,15 @@ export function reportFailure(error: unknown, context: Context): number {
   const exitCode = exitCodeOf(error);
   const { output, environment } = context;
   const say = (text: string) => output.note(withoutKeys(text, environment));
+  if (error instanceof CommandEnd && error.message === '') {
+    return exitCode; // the result has the reason
+  }
   if (output.isJson) {
     say(JSON.stringify({ error: factsOf(error), exitCode }));
     return exitCode;
   }
   if (error instanceof CommandEnd) {
-    if (error.message !== '') {
-      say(error.message);
-    }
+    say(error.message);
     return exitCode;
   }
   say(`${output.paintNote('red', 'error:')} ${messageOf(error)}`);

@@ -1,23 +1,13 @@
 #!/usr/bin/env node
-import { Console } from 'node:console';
-import { run } from './program.js';
-
+// This file imports nothing: an older Node fails at an import before it can say what is needed.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
-  console.error(`postreel needs Node 20.19 or later; this is Node ${process.versions.node}.`);
-  process.exit(1);
+  console.error(
+    `postreel needs Node 20.19 or later; this is Node ${process.versions.node}. Install it from https://nodejs.org, or name a newer one in the settings of your client.`,
+  );
+  process.exitCode = 1;
+} else {
+  await import('./main.js');
 }
 
-// A reader that leaves early, such as `head`, ends what is shown and not what is done.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') {
-      throw error;
-    }
-  });
-}
-
-// Stdout is for results: what a library or `POSTREEL_LOG` prints to the console goes beside them.
-globalThis.console = new Console(process.stderr, process.stderr);
-
-process.exitCode = await run(process.argv.slice(2));
+export {};

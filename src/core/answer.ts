@@ -192,7 +192,7 @@ function apiError(
 // What the caller may have got wrong.
 function hintFor(
   status: number,
-  { request, path }: PreparedCall,
+  { request, path, baseUrlName }: PreparedCall,
   key: string | null,
   keyOrigin: string,
 ): string {
@@ -203,7 +203,7 @@ function hintFor(
   // Some paths of the messaging service begin with `/v1` themselves.
   const [address = ''] = request.url.split(/[?#]/, 1);
   return status === 404 && address.endsWith(`/v1${path}`)
-    ? ' `baseUrl` ends in `/v1`: leave that out, unless the service is below that path.'
+    ? ` ${baseUrlName} ends in \`/v1\`: leave that out, unless the service is below that path.`
     : '';
 }
 
@@ -233,7 +233,7 @@ function redirected(received: Received, call: PreparedCall): PostreelError {
   const target = response.headers.get('location');
   const origin = target && (URL.canParse(target) ? new URL(target).origin : 'another path');
   const where = origin ? ` to ${redact(origin, secretsOf(call, key)).slice(0, 60)}` : '';
-  const message = `${line} was answered with a redirect${where}, which is not followed. Set \`baseUrl\` to the service's own address.`;
+  const message = `${line} was answered with a redirect${where}, which is not followed. Set ${call.baseUrlName} to the service's own address.`;
   return unexpected(message, received, call, response.status);
 }
 

@@ -135,10 +135,11 @@ export class Exchange {
 
   // Who cannot be reached is often not who was meant.
   #sourceOfAddress(): string {
-    const { baseUrl, baseUrlOrigin } = this.#settings;
+    const { baseUrl, baseUrlName } = this.#settings;
     const isLocal = isLoopback(new URL(baseUrl).hostname);
     const hint = isLocal ? ' If it is the fake: is `npx postreel fake` running?' : '';
-    return ` The address came from ${baseUrlOrigin}.${hint}`;
+    const origin = baseUrlName === '`baseUrl`' ? `the option ${baseUrlName}` : baseUrlName;
+    return ` The address came from ${origin}.${hint}`;
   }
 }
 

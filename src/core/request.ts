@@ -84,6 +84,8 @@ export interface PreparedCall extends Effect {
   readonly input: Input;
   readonly options: ListOptions;
   readonly request: OutgoingRequest;
+  /** What the caller set the address with, as an error names it. */
+  readonly baseUrlName: string;
   readonly isCharged: boolean;
   /** Does the call take part in the session of `auth.login()`? */
   readonly usesSession: boolean;
@@ -155,6 +157,7 @@ export function prepare(
         // Only a browser has the cookie to include.
         ...(usesSession && isBrowser() && { credentials: 'include' }),
       },
+      baseUrlName: settings.baseUrlName,
       changes: route.changes,
       isPartial: (status) => route.partial?.(body as never, status) ?? false, // the body of this row
       usesSession,
@@ -292,24 +295,24 @@ export function freeRoute(
   return [row, inPath.length === 0 ? query : { ...Object.fromEntries(inPath), ...query }];
 }
 
-/** Checks a base address and brings it into one form: no query, no trailing slash. */
-export function normalizeBaseUrl(text: string): string {
+/** Checks a base address and brings it into one form: no query, no trailing slash. Errors call it `name`. */
+export function normalizeBaseUrl(text: string, name: string): string {
   let url: URL;
   try {
     url = new URL(text);
   } catch {
     throw new ConfigurationError(
-      '`baseUrl` is not an absolute address. Give it with its scheme, e.g. "https://api.example.com".',
+      `${name} is not an absolute address. Give it with its scheme, e.g. "https://api.example.com".`,
       { code: 'INVALID_BASE_URL' },
     );
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new ConfigurationError('`baseUrl` must start with https:// or http://.', {
+    throw new ConfigurationError(`${name} must start with https:// or http://.`, {
       code: 'INVALID_BASE_URL',
     });
   }
   if (url.username || url.password || url.search || url.hash) {
-    throw new ConfigurationError('`baseUrl` must not hold credentials, a query or a fragment.', {
+    throw new ConfigurationError(`${name} must not hold credentials, a query or a fragment.`, {
       code: 'INVALID_BASE_URL',
     });
   }

@@ -33,8 +33,8 @@ export interface ServiceFacts<Options = object> {
 export interface Settings {
   readonly service: ServiceFacts;
   readonly baseUrl: string;
-  /** Where the address comes from, as an error names it. */
-  readonly baseUrlOrigin: string;
+  /** What the caller set the address with, as an error names it: `MESSAGING_BASE_URL`. */
+  readonly baseUrlName: string;
   readonly fetch: typeof globalThis.fetch | undefined;
   readonly clock: Clock;
   readonly timeoutMs: number;
@@ -58,12 +58,12 @@ export interface Settings {
 export function resolveSettings(service: ServiceFacts, options: ConnectionOptions): Settings {
   const limits = options.rateLimit === false ? undefined : options.rateLimit;
   const { limit = service.limit, windowMs = service.windowMs, headroom = 0 } = limits ?? {};
-  const { baseUrl: given, baseUrlOrigin } = addressOf(service, options);
-  const baseUrl = normalizeBaseUrl(given);
+  const { baseUrl: given, baseUrlName } = addressOf(service, options);
+  const baseUrl = normalizeBaseUrl(given, baseUrlName);
   return {
     service,
     baseUrl,
-    baseUrlOrigin,
+    baseUrlName,
     fetch: options.fetch,
     clock: clockFor(options.fetch),
     timeoutMs: options.timeout ?? 30_000,
@@ -106,14 +106,14 @@ export function keyOf(service: ServiceFacts, given: ApiKey | undefined): KeySour
 function addressOf(
   service: ServiceFacts,
   { baseUrl, apiKey }: ConnectionOptions,
-): { baseUrl: string; baseUrlOrigin: string } {
+): { baseUrl: string; baseUrlName: string } {
   const names = service.environment;
   if (baseUrl !== undefined) {
-    return { baseUrl, baseUrlOrigin: 'the option `baseUrl`' };
+    return { baseUrl, baseUrlName: '`baseUrl`' };
   }
   const address = environment(names.baseUrl);
   if (address !== undefined) {
-    return { baseUrl: address, baseUrlOrigin: names.baseUrl };
+    return { baseUrl: address, baseUrlName: names.baseUrl };
   }
   const hasKey = apiKey !== undefined || environment(names.apiKey) !== undefined;
   const what = hasKey ? 'an address' : 'an address and an API key';

@@ -74,7 +74,7 @@ describe.concurrent('in a terminal', () => {
         prompt: `Cat ${index}`,
       };
     });
-    writeFileSync(join(cwd, 'jobs.json'), JSON.stringify(jobs));
+    writeFileSync(join(cwd, 'jobs.json'), `\uFEFF${JSON.stringify(jobs)}`); // as PowerShell writes it
     const args = ['video', '--jobs', 'jobs.json', '--yes'];
     const terminal = inTerminal(args, { cwd, env: own.env });
     expect(await terminal.ended).toBe(0);

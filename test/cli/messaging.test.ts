@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hasColors, inTerminal, piped } from '../support/cli/command.js';
 import { flow, startScene, type Scene } from '../support/cli/scene.js';
@@ -10,7 +10,11 @@ beforeAll(async () => {
   scene.write('people.csv', 'email,plan\nbob@example.com,pro\n"carl@example.com",free\n');
   scene.write('flow.mjs', flow);
 });
-afterAll(() => scene.server.close());
+const folders: string[] = [];
+afterAll(async () => {
+  folders.forEach((folder) => rmSync(folder, { recursive: true }));
+  await scene.server.close();
+});
 beforeEach(() => {
   scene.server.messaging.reset();
   scene.server.messaging.seed({ contacts: 3 });
@@ -214,6 +218,64 @@ describe('a plan', () => {
   });
 });
 
+describe('a file with a workflow', () => {
+  const typed = (event: string) => `
+import { defineWorkflow } from 'postreel';
+interface Step { readonly type: 'EXIT' }
+const end: Step = { type: 'EXIT' };
+export const flow = defineWorkflow({ name: 'Typed', trigger: { event: ${event} }, steps: { end } });
+`;
+  const tsx = ['--import', import.meta.resolve('tsx')];
+
+  const links = readFileSync('docs/cli.md', 'utf8').matchAll(/\[example\]\(\.\.\/(.+?)\)/g);
+  it.each([...new Set([...links].map(([, path = '']) => path))])(
+    'that cli.md links as the example only exports: drawing it calls no service (%s)',
+    async (path) => {
+      const args = ['workflows', 'draw', resolve(path)];
+      const { code, stdout, stderr } = await piped(args, { env: scene.env, node: tsx });
+      expect([code, stderr, stdout]).toEqual([0, '', expect.stringContaining('flowchart')]);
+      expect(scene.server.messaging.requests).toEqual([]);
+    },
+  );
+
+  it('sees the variables of .env, and those of the environment come first', async () => {
+    const cwd = inRepository();
+    const { MESSAGING_BASE_URL = '', MESSAGING_API_KEY = '' } = scene.env;
+    const lines = { MESSAGING_BASE_URL, MESSAGING_API_KEY, FIRST: 'of_file', SECOND: 'of_file' };
+    const dotenv = Object.entries(lines).map(([name, value]) => `${name}=${value}\n`);
+    writeFileSync(join(cwd, '.env'), dotenv.join(''));
+    const event =
+      'process.env.FIRST + process.env.SECOND + process.env.MESSAGING_API_KEY?.slice(0, 3)';
+    writeFileSync(join(cwd, 'flow.mjs'), flow.replace("'signed_up'", event));
+    const drawn = await piped(['workflows', 'draw', 'flow.mjs'], { cwd, env: { SECOND: '_set' } });
+    expect(drawn.stdout).toContain('of_file_setsk_');
+    expect((await piped(['workflows', 'deploy', 'flow.mjs', '--yes'], { cwd })).code).toBe(0);
+    const [workflow] = scene.server.messaging.project.workflows.values();
+    expect(JSON.stringify(workflow)).toContain('of_fileof_filesk_');
+  });
+
+  it('in TypeScript is read as the error on Node 20 advises, with the variables of .env', async () => {
+    const cwd = inRepository();
+    writeFileSync(join(cwd, '.env'), 'EVENT=from_env\n');
+    writeFileSync(join(cwd, 'flow.ts'), typed("process.env['EVENT'] ?? ''"));
+    const args = ['workflows', 'draw', 'flow.ts'];
+    const plain = await piped(args, { cwd });
+    const said = 'npx tsx node_modules/postreel/dist/cli.js workflows';
+    expect([0, 1]).toContain(plain.code);
+    expect(plain.code === 0 || plain.stderr.includes(said)).toBe(true);
+    const { code, stdout } = await piped(args, { cwd, node: tsx });
+    expect([code, stdout]).toEqual([0, expect.stringContaining('from_env')]);
+  });
+});
+
+/** A folder in which `postreel` means this package. */
+function inRepository(): string {
+  mkdirSync('test/.tmp', { recursive: true });
+  const folder = mkdtempSync(resolve('test/.tmp/flow-'));
+  folders.push(folder);
+  return folder;
+}
+
 describe('stdout', () => {
   it.each([
     ['contacts list', ['contacts', 'list']],
@@ -256,11 +318,31 @@ describe('without a terminal', () => {
     expect(scene.server.messaging.outbox[0]?.body).toBe('<p>From a pipe</p>');
   });
 
+  it.each([
+    ['UTF-8 with a mark', Buffer.from('\uFEFF<p>Hé</p>')],
+    ['UTF-16, as PowerShell writes it', Buffer.from('\uFEFF<p>Hé</p>', 'utf16le')],
+  ])('the body of an email may be in %s, from a file and from stdin', async (_, bytes) => {
+    writeFileSync(join(scene.folder, 'body.html'), bytes);
+    for (const path of ['body.html', '-']) {
+      await piped([...email, '--body-file', path, '--yes'], { ...place(), input: bytes });
+    }
+    const { outbox } = scene.server.messaging;
+    expect(outbox.map(({ body }) => body)).toEqual(['<p>Hé</p>', '<p>Hé</p>']);
+  });
+
   it('values of --data are JSON where that loses nothing', async () => {
-    const data = ['--data', 'seats=3', '--data', 'zip=01234', '--data', 'vip=true'];
+    const texts = {
+      zip: '01234',
+      phone: '49170123456789012345',
+      version: '1.10',
+      code: '1e3',
+      delta: '-0',
+    };
+    const given = Object.entries({ seats: 3, vip: true, ...texts });
+    const data = given.flatMap(([name, value]) => ['--data', `${name}=${value}`]);
     await piped(['track', 'zoe@example.com', 'signed_up', ...data, '--yes'], place());
     const event = scene.server.messaging.project.events.find(({ name }) => name === 'signed_up');
-    expect(event?.data).toEqual({ seats: 3, zip: '01234', vip: true });
+    expect(event?.data).toEqual({ seats: 3, vip: true, ...texts });
   });
 
   it('workflows deploy changes nothing the second time', async () => {

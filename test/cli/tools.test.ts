@@ -116,6 +116,70 @@ describe('without a terminal', () => {
   });
 });
 
+describe('stderr of a command without a terminal', () => {
+  it.each([
+    [['status'], {}, 3],
+    [['doctor'], { MESSAGING_API_KEY: 'sk_wrong_key' }, 9],
+    [['verify', 'nobody'], {}, 9],
+  ] as const)('postreel %j has no error without a message', async (args, wrong, exitCode) => {
+    const env = args[0] === 'status' ? {} : { ...scene.env, ...wrong };
+    const { code, stderr } = await piped(args, { env });
+    expect(code).toBe(exitCode);
+    expect(stderr).not.toContain('"message":""');
+  });
+
+  it('is empty after postreel verify has found an invalid address', async () => {
+    const { code, stdout, stderr } = await piped(['verify', 'nobody'], { env: scene.env });
+    expect([code, stderr]).toEqual([9, '']);
+    expect(JSON.parse(stdout)).toMatchObject({ valid: false });
+  });
+});
+
+describe('an error about an address names the variable and a remedy that the command has', () => {
+  const foreign = /`baseUrl`|`apiKey`|dangerouslyAllow|createFake|--env-file/;
+  const wrong = [
+    ['api.example.com', 3, 'MESSAGING_BASE_URL is not an absolute address'],
+    ['ftp://api.example.com', 3, 'MESSAGING_BASE_URL must start with https:// or http://'],
+    ['http://api.example.com', 3, 'Set MESSAGING_BASE_URL to an https address'],
+    ['http://127.0.0.1:2', 6, 'The address came from MESSAGING_BASE_URL'],
+    ['', 3, 'Set MESSAGING_BASE_URL in the environment or in .env'],
+  ] as const;
+
+  it.each(wrong)('%j in .env', async (address, exitCode, said) => {
+    const cwd = emptyFolder();
+    writeFileSync(join(cwd, '.env'), `MESSAGING_BASE_URL=${address}\nMESSAGING_API_KEY=sk_1\n`);
+    for (const args of [
+      ['verify', 'ann@example.com'],
+      ['--no-json', 'verify', 'ann@example.com'],
+    ]) {
+      const { code, stderr } = await piped(args, { cwd });
+      expect([code, stderr]).toEqual([exitCode, expect.stringContaining(said)]);
+      expect(stderr).not.toMatch(foreign);
+    }
+  });
+
+  it.each(wrong.slice(0, 4))('%j in the environment, found by postreel doctor', async (address) => {
+    const env = { ...scene.env, MEDIA_BASE_URL: address };
+    const { code, stdout } = await piped(['doctor'], { env });
+    expect(code).toBe(9);
+    expect(stdout).toContain('MEDIA_BASE_URL');
+    expect(stdout).not.toMatch(foreign);
+  });
+
+  it('a service that redirects', async () => {
+    const server = createServer((_, response) =>
+      response.writeHead(301, { location: 'https://elsewhere.example/' }).end(),
+    );
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const { port } = server.address() as AddressInfo; // as: it listens on a port
+    const env = { MESSAGING_BASE_URL: `http://127.0.0.1:${port}`, MESSAGING_API_KEY: 'sk_1' };
+    const { stderr } = await piped(['verify', 'ann@example.com'], { env });
+    server.close();
+    expect(stderr).toContain("Set MESSAGING_BASE_URL to the service's own address");
+    expect(stderr).not.toMatch(foreign);
+  });
+});
+
 describe('postreel completion', () => {
   it.each([
     ['postreel co', ['contacts', 'completion']],

@@ -1,5 +1,5 @@
-import { ConfigurationError, MessagingClient, type HeadersInput } from 'postreel';
-import { describe, expect, it } from 'vitest';
+import { ConfigurationError, MediaClient, MessagingClient, type HeadersInput } from 'postreel';
+import { describe, expect, it, vi } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
 
 describe('a base address', () => {
@@ -27,6 +27,23 @@ describe('a base address', () => {
     expect(make).toThrow(ConfigurationError);
     expect(make).toThrow(words);
     expect(make).toThrow(expect.objectContaining({ code: 'INVALID_BASE_URL' }) as Error);
+  });
+
+  it('that is refused is called by what it was set with', async () => {
+    const said = 'is not an absolute address';
+    const apiKey = 'sk_1';
+    expect(() => new MessagingClient({ apiKey, baseUrl: 'x' })).toThrow(`\`baseUrl\` ${said}`);
+    vi.stubEnv('MESSAGING_BASE_URL', 'x');
+    expect(() => new MessagingClient({ apiKey })).toThrow(`MESSAGING_BASE_URL ${said}`);
+    const media = { apiKey, baseUrl: 'https://media.test' };
+    expect(() => new MediaClient({ ...media, appUrl: 'x' })).toThrow(`\`appUrl\` ${said}`);
+    vi.stubEnv('MESSAGING_BASE_URL', 'https://api.test/v1');
+    const fetch = () => Promise.resolve(Response.json({ error: 'x' }, { status: 404 }));
+    const messaging = new MessagingClient({ apiKey, fetch, rateLimit: false });
+    await expect(messaging.verify({ email: 'ann@example.com' })).rejects.toThrow(
+      'MESSAGING_BASE_URL ends in `/v1`',
+    );
+    vi.unstubAllEnvs();
   });
 });
 

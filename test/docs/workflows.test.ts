@@ -71,8 +71,8 @@ describe('the documented workflow', () => {
 
   it('of example 24 does the same, and does nothing when it is run again', async () => {
     const days = [day(0), day(2)];
-    await run(example('24-workflow-as-code'));
-    await run(example('24-workflow-as-code'));
+    await run(example('29-deploy-a-workflow'));
+    await run(example('29-deploy-a-workflow'));
     await fake.advance('30d');
     expect(mails()).toEqual([
       ['ann@example.com', 'Welcome Ann', days[0]],

@@ -30,7 +30,7 @@ const once: Readonly<Record<string, number>> = {
   '13-workflow.ts': 1,
   '22-hundred-videos.ts': 100,
   '23-resume-after-a-crash.ts': 3,
-  '24-workflow-as-code.ts': 2,
+  '29-deploy-a-workflow.ts': 2,
   '26-newsletter.ts': 38,
   'README.md 2': 3,
   'docs/recipes/cron.md 1': 2,

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { messageOf } from '../../core/errors.js';
 import { isRecord } from '../../core/values.js';
 import { CommandEnd } from '../exit-codes.js';
@@ -19,9 +19,10 @@ export interface ApprovalPage {
   readonly url: string;
   /**
    * A file that leads a browser there, and that only this user can read. Processes are given its name: the
-   * address in their arguments would be in the list of processes, which everybody can read.
+   * address in their arguments would be in the list of processes, which everybody can read. Or why there is
+   * no such file.
    */
-  readonly file: string;
+  readonly lead: { readonly file: string } | { readonly problem: string };
   close(): Promise<void>;
 }
 
@@ -46,10 +47,7 @@ export async function openApprovalPage(desk: Desk, port = 0): Promise<ApprovalPa
   });
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`; // as: it listens on a port
   const url = `http://${host}/?token=${token}`;
-  const folder = await mkdtemp(join(tmpdir(), 'postreel-'));
-  const file = join(folder, 'approval-page.html');
-  const lead = `<!doctype html><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">${url}</a>\n`;
-  await writeFile(file, lead, { mode: 0o600 });
+  const lead = await writeLead(url).catch((error: unknown) => ({ problem: messageOf(error) }));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const asked = new URL(request.url ?? '/', `http://${host}`);
@@ -78,13 +76,22 @@ export async function openApprovalPage(desk: Desk, port = 0): Promise<ApprovalPa
   return {
     host,
     url,
-    file,
+    lead,
     close: async () => {
       server.closeAllConnections();
       server.close();
-      await Promise.all([once(server, 'close'), rm(folder, { recursive: true, force: true })]);
+      const removed = 'file' in lead && rm(dirname(lead.file), { recursive: true, force: true });
+      await Promise.all([once(server, 'close'), removed]);
     },
   };
+}
+
+async function writeLead(url: string): Promise<{ file: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'postreel-'));
+  const file = join(folder, 'approval-page.html');
+  const html = `<!doctype html><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">${url}</a>\n`;
+  await writeFile(file, html, { mode: 0o600 });
+  return { file };
 }
 
 async function readForm(request: IncomingMessage): Promise<URLSearchParams> {

@@ -6,6 +6,12 @@ import { planLifetimeMs, textOf, type Ask, type Desk, type Plan } from './plans.
 /** After so long without an answer the page opens as well: a client may announce a question and not show it. */
 export const unansweredMs = 20_000;
 
+/**
+ * An answer within this time decides nothing: nobody reads a plan so fast, so a host has given it by itself. Hosts
+ * that answer without a person need a few milliseconds, people more than a second.
+ */
+export const hostAnswerMs = 300;
+
 /** What asking stands on. */
 export interface AskParts {
   readonly mcp: McpServer;
@@ -13,32 +19,57 @@ export interface AskParts {
   readonly page: ApprovalPage;
   /** Aborts when the server stops: nothing is opened any more. */
   readonly stopped: AbortSignal;
-  /** Shows a file in the person's browser. */
-  readonly open: (file: string) => void;
+  /** Shows a file in the person's browser; resolves to the reason where that fails. */
+  readonly open: (file: string) => Promise<string | undefined>;
 }
 
 /**
  * Asks a person about each plan once: by their client where it can ask; on the page where it cannot, where it
- * cancels or fails, and where no answer comes. The model is not asked.
+ * cancels, fails or answers by itself, and where no answer comes. The model is not asked. The page opens in the
+ * browser once: it shows later plans too.
  */
 export function askPerson(parts: AskParts): Ask {
+  const { host, lead } = parts.page;
   const places = new Map<string, 'client' | 'page'>();
+  let openedFor: string | undefined;
+  let failure: string | undefined;
+
+  function showPage(plan: Plan): void {
+    const isOpen = plan.state === 'waiting' && !parts.stopped.aborted;
+    if (places.get(plan.id) === 'page' || !isOpen) {
+      return;
+    }
+    places.set(plan.id, 'page');
+    if (openedFor === undefined && 'file' in lead) {
+      openedFor = plan.id;
+      void parts.open(lead.file).then((reason) => {
+        failure = reason;
+      });
+    }
+  }
+
+  function placeOf(plan: Plan): string {
+    if (places.get(plan.id) !== 'page') {
+      return 'by their client';
+    }
+    if ('problem' in lead) {
+      return `nowhere: their client does not ask them, and the page cannot be opened without a temporary file (${lead.problem}). Set TMPDIR to a folder that can be written, and start the server again`;
+    }
+    const page = `on a page of their machine, ${host}`;
+    if (failure !== undefined) {
+      return `${page}, which did not open in a browser (${failure}): tell them to open the file ${lead.file}`;
+    }
+    return openedFor === plan.id
+      ? `${page}, which opens in their browser`
+      : `${page}, which was opened in their browser before: if it is closed, tell them to open the file ${lead.file}`;
+  }
+
   return (plan) => {
     if (!places.has(plan.id)) {
       places.set(plan.id, 'client');
-      const openPage = () => {
-        const isOpen = plan.state === 'waiting' && !parts.stopped.aborted;
-        if (places.get(plan.id) === 'client' && isOpen) {
-          places.set(plan.id, 'page');
-          parts.open(parts.page.file);
-        }
-      };
-      void askOnce(plan, parts, openPage);
+      void askOnce(plan, parts, () => showPage(plan));
     }
-    return () =>
-      places.get(plan.id) === 'page'
-        ? `on a page of their machine, ${parts.page.host}, which opens in their browser`
-        : 'by their client';
+    return () => placeOf(plan);
   };
 }
 
@@ -56,10 +87,12 @@ async function askOnce(
     return;
   }
   const timer = setTimeout(openPage, unansweredMs);
+  const askedAt = performance.now();
   try {
-    const said = await elicit(server, plan);
-    if (said !== undefined) {
-      desk.decide(plan.id, plan.fingerprint, said);
+    const answer = await elicit(server, plan);
+    const isByPerson = performance.now() - askedAt >= hostAnswerMs;
+    if (answer !== undefined && isByPerson) {
+      desk.decide(plan.id, plan.fingerprint, answer);
       return;
     }
   } catch {
@@ -94,16 +127,23 @@ async function elicit(server: McpServer['server'], plan: Plan): Promise<'yes' | 
   return action === 'accept' && content?.['approve'] === true ? 'yes' : undefined;
 }
 
-/** Opens a file as the person's desktop does. */
-export function openBrowser(file: string): void {
+/** Opens a file as the person's desktop does. Resolves to the reason where it fails, once that is known. */
+export function openBrowser(file: string): Promise<string | undefined> {
   const browser = browserFor(process.env, process.platform);
   if (browser === undefined) {
-    return;
+    return Promise.resolve('BROWSER is none');
   }
   const { command, args, env } = browser;
-  const child = spawn(command, [...args, file], { detached: true, stdio: 'ignore', env });
-  child.on('error', () => undefined); // there is none: the person opens the page themselves
-  child.unref();
+  return new Promise((resolve) => {
+    const child = spawn(command, [...args, file], { detached: true, stdio: 'ignore', env });
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      resolve(error.code === 'ENOENT' ? `there is no ${command}` : error.message);
+    });
+    child.once('exit', (code, signal) => {
+      resolve(code === 0 ? undefined : `${command} ended with ${code ?? String(signal)}`);
+    });
+    child.unref();
+  });
 }
 
 /** What opens a file: `BROWSER` names another program than the usual one, or `none`. It gets no key. */

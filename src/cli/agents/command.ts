@@ -1,13 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { memoryJournal } from 'postreel';
 import { fileJournal } from 'postreel/node';
 import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
 import { command, option, wholeNumber } from '../command.js';
 import { Context } from '../context.js';
 import { withoutKeys } from '../environment.js';
-import { CommandEnd } from '../exit-codes.js';
+import { CommandEnd, exitCodes } from '../exit-codes.js';
 import { createPage } from '../fake/page-server.js';
 import type * as Agents from './server.js';
 
@@ -71,8 +70,7 @@ async function serveAgent(input: Input, context: Context): Promise<void> {
       folder,
       port,
       choice: { isReadOnly: readOnly, only: tools?.split(',').map((name) => name.trim()) },
-      // A fake forgets what it did, and so does its journal.
-      journal: server ? memoryJournal() : fileJournal(join(folder, journalName)),
+      journal: fileJournal(join(folder, journalName)),
       guides: join(dirname(manifestPath()), 'docs'),
       redact: (text) => withoutKeys(text, own.environment),
       ...(server && { fake: server }),
@@ -80,6 +78,8 @@ async function serveAgent(input: Input, context: Context): Promise<void> {
   } finally {
     await server?.close();
   }
+  // A request that no service has answered by now would keep the process.
+  process.exit(exitCodes.done);
 }
 
 /** Loads the server with its SDK, a peer that only this command needs. */
@@ -108,7 +108,7 @@ async function rehearsal({ output }: Context): Promise<FakeServer> {
   const page = createPage(() => started.server);
   const server = await startFakeServer({ messaging: { clock }, media: { clock }, ...page });
   started.server = server;
-  server.messaging.seed({ contacts: 20, emails: 20, events: 20, campaigns: 2 });
+  server.messaging.seed({ contacts: 20, emails: 20, events: 20, campaigns: 2, templates: 2 });
   output.note(`A rehearsal with local fakes. Web page: ${server.url}/`);
   return server;
 }

@@ -49,8 +49,8 @@ export const contactPlans: readonly Tool[] = [
         ],
       };
     },
-    run: async ({ email, ...change }, { messaging }, { signal }) => {
-      const now = await messaging.contacts.findByEmail(email, { signal });
+    run: async ({ email, ...change }, { messaging }) => {
+      const now = await messaging.contacts.findByEmail(email);
       return now === undefined
         ? messaging.contacts.create({ email, ...change })
         : messaging.contacts.update(now.id, change);
@@ -146,11 +146,11 @@ export const contactPlans: readonly Tool[] = [
         ],
       };
     },
-    run: async ({ columns }, { messaging }, { content, signal }) => {
+    run: async ({ columns }, { messaging }, { content }) => {
       const { bytes, total } = content as Counted; // as: what the person was told the sum of
       let cause: unknown;
       const { done, failed, unknown } = await messaging.contacts
-        .importAll([bytes], { columns: columns ?? {}, signal })
+        .importAll([bytes], { columns: columns ?? {} })
         .catch((error: unknown): Report<unknown> => {
           if (!(error instanceof PartialError)) {
             throw error;

@@ -3,6 +3,7 @@ import { messaging as schemas } from 'postreel/schemas';
 import { count } from '../table.js';
 import { bodyFact, filledFacts, startedFacts, subscriptionEvents, templateFacts } from './facts.js';
 import { addresses, inline, Refusal } from './text.js';
+import { sender } from './parameters.js';
 import { assertAtMost, planTool, type Tool } from './tool.js';
 
 const maxRecipients = 50;
@@ -15,7 +16,7 @@ export const mailPlans: readonly Tool[] = [
     about:
       'Plans one transactional email to up to 50 recipients, each mailed separately: `from`, `to`, `subject` and `body` (HTML), or a `template`. No attachments: a person could not read them in the plan.',
     schema: schemas.send.body,
-    fields: { attachments: null, name: 'The name of the sender.' },
+    fields: { attachments: null, from: sender, name: 'The name of the sender.' },
     describe: async (request, services, signal) => {
       const { to: given, subject, body, template, ...others } = request;
       const to = [given].flat();

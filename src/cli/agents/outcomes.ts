@@ -46,6 +46,13 @@ export function outcomeOf(error: unknown): 'failed' | 'unknown' {
   return outcome === 'not-sent' || outcome === 'rejected' ? 'failed' : 'unknown';
 }
 
+/** The error of a step that may have happened, which says so. */
+export function unknownError(error: unknown): unknown {
+  const says = error instanceof NoneDone || (isPostreelError(error) && error.outcome === 'unknown');
+  const message = `${messageOf(error)} It may have happened all the same: check before you plan it again.`;
+  return says ? error : new NoneDone(message, 'unknown');
+}
+
 /** Ends a step of several parts: its result where any was done; throws where none was. */
 export function ended(result: object, done: number, errors: readonly unknown[]): object {
   const unknown = errors.filter((error) => outcomeOf(error) === 'unknown').length;

@@ -1,6 +1,25 @@
 import type { JsonSchema } from './tool.js';
 
 const text = (description: string): JsonSchema => ({ type: 'string', minLength: 1, description });
+/** An address, alone or with a name. */
+const address: JsonSchema = {
+  anyOf: [
+    { type: 'string', minLength: 1 },
+    {
+      type: 'object',
+      properties: {
+        email: { type: 'string', description: 'The address.' },
+        name: { type: 'string', description: 'The name in front of it.' },
+      },
+      required: ['email'],
+    },
+  ],
+};
+/** The sender of one email; that of a campaign or a template is a text. */
+export const sender: JsonSchema = {
+  ...address,
+  description: 'The address of the sender, whose domain is verified.',
+};
 const fields: JsonSchema = {
   type: 'object',
   description: 'Values by their names: texts, numbers, true or false; null deletes one.',
@@ -36,11 +55,8 @@ export const parameters: Readonly<Record<string, JsonSchema | string>> = {
   fileId: text('The id of the file.'),
   // Emails and contacts
   to: {
-    anyOf: [
-      { type: 'string', minLength: 1 },
-      { type: 'array', minItems: 1, items: { type: 'string' } },
-    ],
-    description: 'One address or a list of them; each gets an email of its own.',
+    anyOf: [...(address.anyOf ?? []), { type: 'array', minItems: 1, items: address }],
+    description: 'One address or a list of them; each gets a separate email.',
   },
   from: text('The address of the sender, whose domain is verified.'),
   subject: 'The subject, in one line.',

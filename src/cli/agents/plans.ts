@@ -3,7 +3,7 @@ import type { JournalStore } from 'postreel';
 import { canonical } from '../../core/once.js';
 import { reasonOf } from '../../core/errors.js';
 import { isRecord } from '../../core/values.js';
-import { countsText, outcomeOf, Partly } from './outcomes.js';
+import { countsText, outcomeOf, Partly, unknownError } from './outcomes.js';
 import type { ServiceData } from './service-data.js';
 import { Steps, type Step } from './steps.js';
 import { asData, inline, isReadable, messageOf, Refusal } from './text.js';
@@ -55,6 +55,8 @@ export interface DeskParts {
   readonly patienceMs: number;
   /** Ends waits and reads, when the server stops. */
   readonly stopped: AbortSignal;
+  /** Keeps the steps of a rehearsal apart, which a later plan must not take for real ones. */
+  readonly isRehearsal?: boolean;
   /** Called when a plan has ended that no call waited for any more. */
   readonly onNews?: (text: string) => void;
   readonly now?: () => number;
@@ -77,7 +79,7 @@ export class Desk {
   constructor(parts: DeskParts) {
     this.#parts = parts;
     this.#now = parts.now ?? Date.now;
-    this.#steps = new Steps(parts.journal);
+    this.#steps = new Steps(parts.journal, parts.isRehearsal);
   }
 
   /** Plans a step, which does nothing; resolves to what the agent reads of it. */
@@ -207,6 +209,7 @@ export class Desk {
   async #checkAndRun(plan: Entry): Promise<unknown> {
     const { id, tool, input } = plan;
     const { services, stopped } = this.#parts;
+    this.#assertRunning();
     const again = await tool.describe(input, services, stopped);
     const facts = [
       ...again.facts,
@@ -219,6 +222,7 @@ export class Desk {
         'What this plan would do has changed since the person saw it: nothing was done. Make a new plan.',
       );
     }
+    this.#assertRunning();
     const at = new Date(this.#now()).toISOString();
     const end = await this.#steps.begin(id, at).catch((error: unknown) => {
       throw new Refusal(`The journal cannot be written, so nothing was done: ${reasonOf(error)}`);
@@ -233,8 +237,9 @@ export class Desk {
       );
       return value;
     } catch (error) {
-      await end({ state: outcomeOf(error), ids: [] });
-      throw error;
+      const state = outcomeOf(error);
+      await end({ state, ids: [] });
+      throw state === 'unknown' ? unknownError(error) : error;
     }
   }
 
@@ -271,6 +276,12 @@ export class Desk {
       const text = `Plan ${plan.id} (${plan.action}) ${what}. carry_out tells its end.`;
       this.#news.push(text);
       this.#parts.onNews?.(asData(text)); // an action may have a name that a service returned
+    }
+  }
+
+  #assertRunning(): void {
+    if (this.#parts.stopped.aborted) {
+      throw new Refusal('The server has stopped: nothing was done.');
     }
   }
 

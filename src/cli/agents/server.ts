@@ -52,10 +52,13 @@ export async function serve(options: ServeOptions): Promise<void> {
       .catch(noop);
   };
   const stopped = stop.signal;
-  const desk = new Desk({ services, data, journal, patienceMs, stopped, onNews: say });
+  const isRehearsal = options.fake !== undefined;
+  const desk = new Desk({ services, data, journal, patienceMs, stopped, isRehearsal, onNews: say });
   const page = await openApprovalPage(desk, port);
   output.note(
-    `Where your client cannot ask you, ${page.host} does. Its whole address: ${page.file}`,
+    'file' in page.lead
+      ? `Where your client cannot ask you, ${page.host} does. Its whole address: ${page.lead.file}`
+      : `Only your client can ask you: the page that does it otherwise needs a temporary file, which cannot be written (${page.lead.problem}). Set TMPDIR to a folder that can be written.`,
   );
   answerCalls(mcp, {
     desk,
@@ -77,9 +80,13 @@ export async function serve(options: ServeOptions): Promise<void> {
     stop.abort();
     await mcp.close();
     await page.close();
-    await desk.idle(); // what has left is waited for, so that its end is written down
+    const over = new Promise<void>((resolve) => setTimeout(resolve, maxStopMs));
+    await Promise.race([desk.idle(), over]); // so that the end of a request in flight is written down
   }
 }
+
+/** How long a server waits for its requests in flight when its client has left. */
+const maxStopMs = 30_000;
 
 /** What the tools of a server stand on. */
 export interface Calls {

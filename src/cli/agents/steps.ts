@@ -13,26 +13,27 @@ export interface Step {
   readonly ids: readonly string[];
 }
 
-const folder = 'agent/step/';
 const keepMs = 90 * 24 * 3_600_000;
 
 /** The steps that were carried out by the servers of a folder, each under the id of its plan. */
 export class Steps {
   readonly #journal: JournalStore;
+  readonly #folder: string;
   #swept: Promise<void> | undefined;
 
-  constructor(journal: JournalStore) {
+  constructor(journal: JournalStore, isRehearsal = false) {
     this.#journal = journal;
+    this.#folder = isRehearsal ? 'agent/rehearsal/' : 'agent/step/';
   }
 
   /** The steps whose ids begin with this: those of one content. */
   async withPrint(print: string): Promise<Step[]> {
-    const items = await this.#journal.list(`${folder}${print}-`);
+    const items = await this.#journal.list(`${this.#folder}${print}-`);
     return items.map(({ value }) => stepIn(value));
   }
 
   async find(id: string): Promise<Step | undefined> {
-    const item = await this.#journal.get(folder + id);
+    const item = await this.#journal.get(this.#folder + id);
     return item && stepIn(item.value);
   }
 
@@ -41,16 +42,16 @@ export class Steps {
     this.#swept ??= this.#sweep();
     await this.#swept;
     const begun = JSON.stringify({ at, state: 'running', ids: [] } satisfies Step);
-    await this.#journal.swap(folder + id, undefined, begun);
+    await this.#journal.swap(this.#folder + id, undefined, begun);
     return async (end) => {
       const ended = JSON.stringify({ at, ...end } satisfies Step);
       // A step whose end cannot be written has ended all the same: the journal then says `running`.
-      await this.#journal.swap(folder + id, begun, ended).catch(() => undefined);
+      await this.#journal.swap(this.#folder + id, begun, ended).catch(() => undefined);
     };
   }
 
   async #sweep(): Promise<void> {
-    for (const { key, value, ageMs } of await this.#journal.list(folder)) {
+    for (const { key, value, ageMs } of await this.#journal.list(this.#folder)) {
       if (ageMs > keepMs) {
         await this.#journal.swap(key, value, undefined);
       }

@@ -23,12 +23,11 @@ export interface Progress {
   readonly say: (message: string) => void;
 }
 
-/** The part of JSON Schema that tools need. */
+/** The part of JSON Schema that tools need, and that every client takes: `docs/agents.md` has the list. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
   readonly enum?: readonly unknown[];
-  readonly const?: unknown;
   readonly anyOf?: readonly JsonSchema[];
   readonly minimum?: number;
   readonly maximum?: number;
@@ -82,7 +81,10 @@ export interface Description {
   readonly content?: unknown;
 }
 
-/** How a step is made after the yes. */
+/**
+ * How a step is made after the yes. Its signal says that the server stops: a step of many calls makes no further one,
+ * and leaves the one in flight alone.
+ */
 export interface Run extends Progress {
   /** The key of its calls: the id of the plan. */
   readonly once: string;
@@ -172,7 +174,6 @@ export function pick(args: unknown, { properties }: InputSchema): Record<string,
 const keywords: readonly string[] = [
   'description',
   'enum',
-  'const',
   'minimum',
   'maximum',
   'minLength',
@@ -192,17 +193,18 @@ export function inputSchemaOf(
     schema && (z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as object); // as: no schema of ours is a boolean
   return {
     properties: {},
+    additionalProperties: isOpen,
     ...described(given ?? {}, { ...parameters, ...fields }, isOpen),
     type: 'object',
   };
 }
 
 function described(
-  schema: JsonSchema,
+  schema: JsonSchema & { readonly const?: unknown },
   fields: Readonly<Record<string, JsonSchema | string | null>>,
   isOpen: boolean,
 ): JsonSchema {
-  const { properties, items, anyOf, type } = schema;
+  const { properties, items, anyOf, type, const: only } = schema;
   const named = Object.entries(properties ?? {}).flatMap(([name, given]) => {
     const fact = fields[name];
     if (fact === null) {
@@ -214,20 +216,28 @@ function described(
   });
   const kept = Object.entries(schema).filter(([name]) => keywords.includes(name));
   // Some clients know no parameter of two types: `null` is for programs.
-  const kinds = anyOf?.filter((kind) => kind.type !== 'null');
-  const only = kinds?.length === 1 ? kinds[0] : undefined;
+  const kinds = anyOf
+    ?.filter((kind) => kind.type !== 'null')
+    .map((kind) => described(kind, fields, isOpen));
+  const oneType = type && ([type].flat().find((each) => each !== 'null') ?? 'string');
   return {
-    ...only,
-    ...(type && { type: [type].flat().find((each) => each !== 'null') ?? 'string' }),
-    ...(kinds && !only && { anyOf: kinds }),
+    ...(kinds?.length === 1 && kinds[0]),
+    ...(oneType && { type: oneType }),
+    ...(kinds && kinds.length > 1 && { anyOf: kinds }),
     ...Object.fromEntries(kept),
+    ...(only !== undefined && { enum: [only] }), // several clients refuse `const`
     ...(items && { items: described(items, fields, isOpen) }),
-    ...(properties && { properties: Object.fromEntries(named), additionalProperties: isOpen }),
+    // Several clients refuse an object without `properties`, such as one of custom fields.
+    ...(oneType === 'object' && {
+      properties: Object.fromEntries(named),
+      additionalProperties: isOpen || properties === undefined,
+    }),
   };
 }
 
 /** The input of a call; refuses what the schema does not allow, and names each field and what it must be. */
-function parse<Input>({ name, schema }: Typed<Input>, shape: InputSchema, args: unknown): Input {
+function parse<Input>({ name, schema }: Typed<Input>, shape: InputSchema, given: unknown): Input {
+  const args = fromTexts(given, shape);
   const unknown = unknownFields(shape, args);
   const { success, data, error } = schema.safeParse(args);
   const problems = [
@@ -238,6 +248,39 @@ function parse<Input>({ name, schema }: Typed<Input>, shape: InputSchema, args: 
     throw new Refusal(`The input of ${name} is wrong: ${problems.join('; ')}.`);
   }
   return data;
+}
+
+/** Reads the text of an object or a list where one belongs: several clients and models send it so. */
+function fromTexts(value: unknown, schema: JsonSchema): unknown {
+  const forms = schema.anyOf ?? [schema];
+  const read = typeof value === 'string' && forms.some(hasParts) ? partsIn(value) : value;
+  if (Array.isArray(read)) {
+    const items = forms.find((form) => form.items)?.items;
+    return items ? read.map((item) => fromTexts(item, items)) : (read as unknown);
+  }
+  if (!isRecord(read)) {
+    return read;
+  }
+  const properties = forms.find((form) => form.properties)?.properties ?? {};
+  const entries = Object.entries(read).map(([name, part]) => {
+    const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    return [name, known ? fromTexts(part, known) : part] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function hasParts({ type }: JsonSchema): boolean {
+  return type === 'object' || type === 'array';
+}
+
+/** The object or the list that a text is the JSON of; any other text unchanged. */
+function partsIn(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : text;
+  } catch {
+    return text;
+  }
 }
 
 /** The fields that no schema names, however deep they stand: `payload.0.webhook`. */
@@ -281,12 +324,12 @@ function problemOf({ code, path, message }: Issue, shape: JsonSchema, args: unkn
 
 /** `a whole number from 1 to 100` */
 function expectedOf(schema: JsonSchema = {}): string {
-  const { anyOf, const: only, type, items, description } = schema;
+  const { anyOf, type, items, description } = schema;
   if (anyOf) {
     return anyOf.map(expectedOf).join(' or ');
   }
-  if (schema.enum || only !== undefined) {
-    return [only ?? schema.enum].flat().map(inline).join(' or ');
+  if (schema.enum) {
+    return schema.enum.map(inline).join(' or ');
   }
   switch (type) {
     case 'string':

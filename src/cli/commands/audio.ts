@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { AudioRequest, GenerationJob, MediaClient, TextRange } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
 import { isPostreelError } from '../../core/errors.js';
@@ -7,6 +6,7 @@ import { splitText } from '../../media/generate/long-audio/split-text.js';
 import { limits } from '../../media/limits.js';
 import { command, option, positiveNumber } from '../command.js';
 import type { Context } from '../context.js';
+import { readText } from '../environment.js';
 import { CommandEnd } from '../exit-codes.js';
 import {
   freeKey,
@@ -176,5 +176,5 @@ async function textOf({ text, file }: Input): Promise<string> {
   if ((text === undefined) === (file === undefined)) {
     throw new CommandEnd('usage', 'Give a text or --file, and not both.');
   }
-  return text ?? readFile(file ?? '', 'utf8');
+  return text ?? readText(file ?? '');
 }

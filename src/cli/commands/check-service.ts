@@ -1,6 +1,7 @@
 import { isPostreelError } from 'postreel';
 import { messageOf } from '../../core/errors.js';
 import type { Context } from '../context.js';
+import { variablesOf } from '../environment.js';
 import { exitCodeOf } from '../exit-codes.js';
 
 /** What one read-only request says about a service. */
@@ -25,8 +26,7 @@ type Service = ServiceCheck['service'];
 /** Asks a service one question that changes nothing. */
 export async function checkService(service: Service, context: Context): Promise<ServiceCheck> {
   const { environment } = context;
-  const prefix = service.toUpperCase();
-  const names = [`${prefix}_BASE_URL`, `${prefix}_API_KEY`];
+  const names = variablesOf(service);
   const missing = names.filter((name) => !environment[name]);
   const nothing = { service, isReachable: false, isKeyAccepted: false };
   if (missing.length > 0) {

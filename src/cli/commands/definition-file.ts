@@ -2,10 +2,18 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isRecord } from '../../core/values.js';
 import { defineWorkflow, type WorkflowDefinition } from 'postreel';
+import { exportVariables, type Environment } from '../environment.js';
 import { CommandEnd } from '../exit-codes.js';
 
-/** The one workflow that a module of the user exports, under whatever name. */
-export async function readDefinition(file: string): Promise<WorkflowDefinition> {
+/**
+ * The one workflow that a module of the user exports, under whatever name. Loading the module runs it, with the
+ * variables of `.env`.
+ */
+export async function readDefinition(
+  file: string,
+  environment: Environment,
+): Promise<WorkflowDefinition> {
+  exportVariables(environment);
   const exported = Object.values(await load(file));
   const found = new Set(exported.filter(isDefinition));
   const [definition] = found;
@@ -25,7 +33,7 @@ async function load(file: string): Promise<Record<string, unknown>> {
     const isType = /\.[cm]?tsx?$/.test(file);
     if (isType && isRecord(error) && error['code'] === 'ERR_UNKNOWN_FILE_EXTENSION') {
       const cure =
-        'Run it with `npx tsx node_modules/.bin/postreel …`, or use Node 22.18 or later.';
+        'Install tsx and run `npx tsx node_modules/postreel/dist/cli.js workflows …`, or use Node 22.18 or later.';
       throw new CommandEnd('failed', `This Node cannot read TypeScript. ${cure}`);
     }
     throw error;

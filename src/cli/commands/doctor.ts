@@ -16,7 +16,6 @@ interface Finding {
   readonly advice?: string;
 }
 
-const oldestNode = [20, 19] as const;
 const maxSkewMs = 60_000;
 
 /** `postreel doctor` */
@@ -52,14 +51,10 @@ function describe({ name, verdict, text, advice }: Finding, output: Output): str
   return `${mark}  ${output.paint('bold', name)}: ${text}${more}`;
 }
 
+// No command runs on a Node that is too old.
 function versions(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const [oldestMajor, oldestMinor] = oldestNode;
-  const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
   const text = `postreel ${version}, Node ${process.versions.node}, ${process.platform}`;
-  return isOld
-    ? { name: 'versions', verdict: 'problem', text, advice: 'Install Node 20.19 or later.' }
-    : { name: 'versions', verdict: 'ok', text };
+  return { name: 'versions', verdict: 'ok', text };
 }
 
 function envFile({ environmentProblem: problem }: Context): Finding {

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import type { SendRequest } from 'postreel/messaging';
 import { attachment } from 'postreel/node';
 import { collect, collectData, command, option } from '../command.js';
 import type { Context } from '../context.js';
+import { readText, textOf } from '../environment.js';
 import { CommandEnd } from '../exit-codes.js';
 import { count } from '../table.js';
 
@@ -70,11 +70,11 @@ async function bodyOf({ body, bodyFile }: Input, { streams }: Context) {
     throw new CommandEnd('usage', 'Use --body or --body-file, not both.');
   }
   if (bodyFile !== '-') {
-    return bodyFile === undefined ? body : readFile(bodyFile, 'utf8');
+    return bodyFile === undefined ? body : readText(bodyFile);
   }
   const chunks: Buffer[] = [];
   for await (const chunk of streams.stdin) {
     chunks.push(Buffer.from(chunk as Uint8Array)); // no encoding is set: bytes
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return textOf(Buffer.concat(chunks)).text;
 }

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import type { MediaClient, MediaFile, VideoJob, QueueProgress, QueueResult } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
 import { fingerprint } from '../../core/values.js';
 import { withFormat } from '../../media/generate/media-job.js';
 import { collectData, command, option } from '../command.js';
 import type { Context } from '../context.js';
+import { readText } from '../environment.js';
 import { CommandEnd } from '../exit-codes.js';
 import { startProgress, waitText } from '../progress.js';
 import { count } from '../table.js';
@@ -220,7 +220,7 @@ function tell(result: QueueResult, path: string | undefined, context: Context): 
 async function readJobs(input: Input): Promise<VideoJob[]> {
   const { idea, script, url, voice, set, jobs } = input;
   if (jobs !== undefined) {
-    const list: unknown = JSON.parse(await readFile(jobs, 'utf8'));
+    const list: unknown = JSON.parse(await readText(jobs));
     if (!Array.isArray(list) || list.length === 0) {
       throw new CommandEnd('rejected', `${jobs} must be a list of videos that is not empty.`);
     }

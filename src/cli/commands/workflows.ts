@@ -9,7 +9,7 @@ interface DeployInput {
   readonly replaces?: string;
 }
 
-const file = ['<file>', 'module that exports a definition, e.g. flow.js'] as const;
+const file = ['<file>', 'module that exports a definition, e.g. flow.js; it is run'] as const;
 
 /** `postreel workflows draw` and `deploy` */
 export const workflows = [
@@ -18,8 +18,8 @@ export const workflows = [
     about: 'print a workflow as a Mermaid flowchart',
     args: [file],
     examples: ['workflows draw flow.js > flow.mmd'],
-    run: async (input, { output }) => {
-      output.raw(`${toMermaid(await readDefinition(input.file))}\n`);
+    run: async (input, { output, environment }) => {
+      output.raw(`${toMermaid(await readDefinition(input.file, environment))}\n`);
     },
   }),
   command<DeployInput>({
@@ -38,7 +38,7 @@ export const workflows = [
     ],
     plan: async ({ file: path, enable, prune, replaces }, context) => {
       const { output, signal } = context;
-      const definition = await readDefinition(path);
+      const definition = await readDefinition(path, context.environment);
       const client = (await context.messaging()).workflows;
       const settings = { enable, prune, replaces };
       const plan = await client.deploy(definition, { ...settings, dryRun: true }, { signal });

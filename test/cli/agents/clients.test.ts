@@ -1,20 +1,31 @@
+import type { ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { unansweredMs } from '../../../src/cli/agents/approval.js';
+import { hostAnswerMs, unansweredMs } from '../../../src/cli/agents/approval.js';
 import { patienceMs } from '../../../src/cli/agents/files.js';
 import { openAgent, page, textOf, valueOf, type Elicits } from '../../support/cli/agent.js';
 import { calm, mail, openDesk, videos } from '../../support/cli/desk.js';
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+  });
 });
 afterEach(() => vi.useRealTimers());
 
-const accept: Elicits = () => ({ action: 'accept', content: { approve: true } });
-const decline: Elicits = () => ({ action: 'decline' });
+const accepted = { action: 'accept', content: { approve: true } } as const;
+const declined = { action: 'decline' } as const;
+const takenBack = { action: 'accept', content: { approve: false } } as const;
+
+/** An answer that comes after that time. */
+const after =
+  (ms: number, answer: ElicitResult): Elicits =>
+  () =>
+    new Promise((resolve) => setTimeout(() => resolve(answer), ms));
+const accept = after(2_000, accepted);
+const decline = after(2_000, declined);
 const cancel: Elicits = () => ({ action: 'cancel' });
 const silent: Elicits = () => new Promise(() => undefined);
 const failing: Elicits = () => Promise.reject(new Error('No window.'));
-const takenBack: Elicits = () => ({ action: 'accept', content: { approve: false } });
 const emptyHanded: Elicits = () => ({ action: 'accept', content: {} });
 
 /** The end of a call whose waits take as long as they may. */
@@ -28,12 +39,14 @@ describe('a client that asks its person', () => {
   it.each([
     ['a yes', accept, 1],
     ['a no', decline, 0],
-    ['a yes that is taken back', takenBack, 0],
+    ['a yes that is taken back', after(2_000, takenBack), 0],
+    ['a yes after the time that a host needs', after(hostAnswerMs, accepted), 1],
+    ['a no after the time that a host needs', after(hostAnswerMs, declined), 0],
   ])('is taken at its word: %s', async (_, elicits, sent) => {
     const scene = openDesk();
     const agent = await openAgent(scene, elicits);
     const plan = await agent.plan('plan_email', mail);
-    const answer = await agent.call('carry_out', { plan });
+    const answer = await inTime(agent.call('carry_out', { plan }), 2_000);
     expect(answer.isError === true).toBe(sent === 0);
     expect(scene.messaging.outbox).toHaveLength(sent);
     expect(agent.opened).toEqual([]);
@@ -47,6 +60,10 @@ describe('a client that announces questions and', () => {
     ['has nothing that handles them', 'not handled'],
     ['accepts without an answer', emptyHanded],
     ['announces none after all', undefined],
+    ['accepts before a person can have read them', after(hostAnswerMs - 1, accepted)],
+    ['declines before a person can have read them', after(hostAnswerMs - 1, declined)],
+    ['declines at once', () => declined],
+    ['takes a yes back at once', () => takenBack],
   ] as const)('%s: the page opens, and a yes there carries the plan out', async (_, elicits) => {
     const scene = openDesk();
     const agent = await openAgent(scene, elicits);
@@ -54,13 +71,13 @@ describe('a client that announces questions and', () => {
     const waiting = await inTime(agent.call('carry_out', { plan }));
     expect(valueOf(waiting)).toMatchObject({ state: 'waiting' });
     expect(textOf(waiting)).toContain(page.host);
-    expect(agent.opened).toEqual([page.file]);
+    expect(agent.opened).toEqual([page.lead.file]);
     const again = agent.call('carry_out', { plan });
     await vi.advanceTimersByTimeAsync(1000);
     const [asked] = agent.desk.asked();
     agent.desk.decide(plan, asked!.fingerprint, 'yes');
     expect(valueOf(await again)).toMatchObject({ emails: [{}] });
-    expect(agent.opened).toEqual([page.file]);
+    expect(agent.opened).toEqual([page.lead.file]);
     expect(scene.messaging.outbox).toHaveLength(1);
   });
 
@@ -74,10 +91,52 @@ describe('a client that announces questions and', () => {
     await vi.advanceTimersByTimeAsync(unansweredMs - 1);
     expect(agent.opened).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(agent.opened).toEqual([page.file]);
+    expect(agent.opened).toEqual([page.lead.file]);
     const [asked] = agent.desk.asked();
     agent.desk.decide(plan, asked!.fingerprint, 'yes');
     expect(valueOf(await call)).toMatchObject({ emails: [{}] });
+  });
+});
+
+describe('the page of a server', () => {
+  it('opens by itself once: later answers name its file, and its yes counts all the same', async () => {
+    const scene = openDesk();
+    const agent = await openAgent(scene, cancel);
+    const plans = [await agent.plan('plan_email', mail), await agent.plan('plan_videos', videos)];
+    const answers: string[] = [];
+    for (const plan of [...plans, plans[0]]) {
+      answers.push(textOf(await inTime(agent.call('carry_out', { plan }))));
+    }
+    expect(agent.opened).toEqual([page.lead.file]);
+    const again = `which was opened in their browser before: if it is closed, tell them to open the file ${page.lead.file}`;
+    expect(answers.map((answer) => answer.includes(again))).toEqual([false, true, false]);
+    expect(answers[0]).toContain(`${page.host}, which opens in their browser`);
+    for (const { id, fingerprint } of agent.desk.asked()) {
+      agent.desk.decide(id, fingerprint, 'yes');
+    }
+    await agent.desk.idle();
+    expect([scene.messaging.outbox.length, scene.media.files.length]).toEqual([1, 1]);
+  });
+
+  it('that does not open is named by its file, with the reason', async () => {
+    const agent = await openAgent(openDesk(), cancel, { noBrowser: 'there is no xdg-open' });
+    const tools = [['plan_email', mail] as const, ['plan_videos', videos] as const];
+    for (const [tool, input] of tools) {
+      const plan = await agent.plan(tool, input);
+      const answer = textOf(await inTime(agent.call('carry_out', { plan })));
+      expect(answer).toContain(
+        `did not open in a browser (there is no xdg-open): tell them to open the file ${page.lead.file}`,
+      );
+    }
+    expect(agent.opened).toHaveLength(1);
+  });
+
+  it('that has no file is not offered: the answer says what to set', async () => {
+    const agent = await openAgent(openDesk(), cancel, { noFile: 'EROFS' });
+    const plan = await agent.plan('plan_email', mail);
+    const answer = textOf(await inTime(agent.call('carry_out', { plan })));
+    expect(answer).toContain('without a temporary file (EROFS). Set TMPDIR');
+    expect(agent.opened).toEqual([]);
   });
 });
 
@@ -140,8 +199,8 @@ describe('a client with a time limit', () => {
     const agent = await openAgent(scene, accept);
     const plan = await agent.plan('plan_email', mail);
     scene.messaging.fail('POST /v1/send', { slow: 20_000 });
-    const call = agent.call('carry_out', { plan }, 1);
-    await expect(inTime(call, 5)).rejects.toThrow('timed out');
+    const call = agent.call('carry_out', { plan }, 2_001);
+    await expect(inTime(call, 2_005)).rejects.toThrow('timed out');
     await agent.desk.idle();
     const next = await agent.call('plan_email', mail);
     expect(textOf(next)).toContain('the same step before: | ');
@@ -202,6 +261,6 @@ it('the token of the page is in no answer, log or notice', async () => {
   });
   const answer = await inTime(call);
   const again = await inTime(agent.call('carry_out', { plan }));
-  expect(agent.opened).toEqual([page.file]);
+  expect(agent.opened).toEqual([page.lead.file]);
   expect(JSON.stringify([answer, again, told, agent.logged])).not.toContain('secret-token');
 });

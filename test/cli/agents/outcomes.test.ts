@@ -166,6 +166,32 @@ describe('several videos', () => {
   });
 });
 
+describe('a step that fails with an error that says nothing of its effect', () => {
+  it.each([
+    ['of a program', new TypeError('x is not a function')],
+    ['of Node', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })],
+    ['that is none', 'no reason'],
+  ])('may have happened: an error %s', async (_, error) => {
+    const scene = openDesk();
+    const tool = planTool({
+      name: 'plan_x',
+      about: '',
+      schema: (await import('zod/mini')).looseObject({}),
+      describe: () => Promise.resolve({ action: 'Do x', facts: [] }),
+      run: () => Promise.reject(error as Error), // as: programs reject with anything
+    });
+    const { plan } = (await scene.desk.plan(tool, {}, calm().signal)) as { plan: string }; // as: a plan
+    const told = await scene.carryOut(plan, yes).catch(failureText);
+    expect(told).toContain('It may have happened all the same: check before you plan it again.');
+    const later = scene.restarted().carryOut(plan, () => () => '', calm());
+    await expect(later).rejects.toThrow('it may have happened');
+    const again = (await scene.desk.plan(tool, {}, calm().signal)) as { facts: string[] }; // as: a plan
+    expect(again.facts.join()).toContain(
+      'the same step before: | 2026-03-01T12:00:00.000Z: may have',
+    );
+  });
+});
+
 it('the reason that a job gives for its failure stands between marks', async () => {
   const scene = openDesk();
   const made = await scene.carryOut(await scene.plan('plan_videos', videos), yes);

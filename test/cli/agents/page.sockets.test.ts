@@ -112,8 +112,9 @@ it('a no ends the plan', async () => {
 
 it('keeps its address in a file of this user alone, and has a fixed port where one is given', async () => {
   const scene = await openPage();
-  expect(readFileSync(scene.page.file, 'utf8')).toContain(`content="0;url=${scene.page.url}"`);
-  expect([statSync(scene.page.file).mode & 0o777, statSync(dirname(scene.page.file)).mode & 0o777])
+  const { file } = scene.page.lead as { file: string }; // as: it can be written here
+  expect(readFileSync(file, 'utf8')).toContain(`content="0;url=${scene.page.url}"`);
+  expect([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777])
     // Windows has no such modes.
     .toEqual(process.platform === 'win32' ? expect.anything() : [0o600, 0o700]);
   const port = Number(new URL(scene.page.url).port);

@@ -1,10 +1,12 @@
+import type { ChildProcess } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { openBrowser } from '../../../src/cli/agents/approval.js';
 import { textOf, valueOf } from '../../support/cli/agent.js';
 import { command, piped } from '../../support/cli/command.js';
 import { mail, videos } from '../../support/cli/desk.js';
@@ -19,6 +21,9 @@ afterEach(async () => {
   }
 });
 
+/** How long a person reads a plan: some seconds of the server's time, which runs fast. */
+const readingMs = 50;
+
 /** How a client deals with questions to its person. */
 type Kind = 'asks' | 'declines' | 'cancels' | 'has no handler' | 'announces none';
 
@@ -28,6 +33,8 @@ interface Agent {
   readonly asked: string[];
   readonly stderr: () => string;
   readonly pid: number;
+  /** Ends the server's input and sends it no signal, as a client does that is gone. */
+  leave(): void;
   call(name: string, args?: Record<string, unknown>): Promise<CallToolResult>;
   /** Plans a step and carries it out, as an agent does that is told to call again. */
   do(name: string, args: Record<string, unknown>): Promise<unknown>;
@@ -62,8 +69,9 @@ async function openAgent({ kind, env, args = [], folder = emptyFolder() }: Agent
   const client = new Client({ name: 'tests', version: '1' }, { capabilities });
   const asked: string[] = [];
   if (kind !== 'announces none' && kind !== 'has no handler') {
-    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+    client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
       asked.push(params.message);
+      await new Promise((done) => setTimeout(done, readingMs));
       const action = { asks: 'accept', declines: 'decline', cancels: 'cancel' } as const;
       return { action: action[kind], ...(kind === 'asks' && { content: { approve: true } }) };
     });
@@ -81,6 +89,9 @@ async function openAgent({ kind, env, args = [], folder = emptyFolder() }: Agent
     asked,
     stderr: () => stderr,
     pid: transport.pid!,
+    leave: () => {
+      (Reflect.get(transport, '_process') as ChildProcess).stdin?.end(); // as: the SDK's own child
+    },
     call,
     do: async (name, given) => {
       const { plan } = valueOf(await call(name, given)) as { plan: string }; // as: a plan
@@ -97,7 +108,7 @@ async function openAgent({ kind, env, args = [], folder = emptyFolder() }: Agent
   return agent;
 }
 
-/** A "browser" in which a person says yes to whatever the page shows. */
+/** A "browser" in which a person says yes to whatever the page shows, as long as there is a page. */
 function browserOf(folder: string): string {
   const path = join(folder, '.browser.mjs');
   writeFileSync(
@@ -106,11 +117,15 @@ function browserOf(folder: string): string {
 import { readFileSync } from 'node:fs';
 if (JSON.stringify([process.argv, process.env]).match(/token=|_API_KEY/)) process.exit(1);
 const [, url] = /href="([^"]+)"/.exec(readFileSync(process.argv[2], 'utf8'));
-const html = await (await fetch(url)).text();
-for (const [, form] of html.matchAll(/<form method="post">(.*?)<\\/form>/gs)) {
-  const body = new URLSearchParams([...form.matchAll(/name="(\\w+)" value="([^"]*)">/g)].map(([, name, value]) => [name, value]));
-  body.set('answer', 'yes');
-  await fetch(new URL('/', url), { method: 'POST', body });
+for (;;) {
+  const response = await fetch(url).catch(() => process.exit(0));
+  const html = await response.text();
+  for (const [, form] of html.matchAll(/<form method="post">(.*?)<\\/form>/gs)) {
+    const body = new URLSearchParams([...form.matchAll(/name="(\\w+)" value="([^"]*)">/g)].map(([, name, value]) => [name, value]));
+    body.set('answer', 'yes');
+    await fetch(new URL('/', url), { method: 'POST', body }).catch(() => process.exit(0));
+  }
+  await new Promise((done) => setTimeout(done, 100));
 }
 `,
   );
@@ -289,6 +304,21 @@ it(`a server that is killed ${kills} times does what was said yes to at most onc
   expect(subjects).not.toContain('never said yes to');
 }, 600_000);
 
+describe('what opens the page says why it did not:', () => {
+  afterEach(() => vi.unstubAllEnvs());
+  const failing = join(emptyFolder(), 'browser.sh');
+  writeFileSync(failing, '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+  it.each([
+    ['none', 'BROWSER is none'],
+    ['/no/such/browser', 'there is no /no/such/browser'],
+    [failing, `${failing} ended with 3`],
+    ['true', undefined],
+  ])('BROWSER=%s', async (browser, reason) => {
+    vi.stubEnv('BROWSER', browser);
+    expect(await openBrowser('/tmp/page.html')).toBe(reason);
+  });
+});
+
 it('a rehearsal works without any key, and its emails can be read', async () => {
   const agent = await openAgent({ kind: 'asks', env: {}, args: ['--fake'] });
   await agent.do('plan_email', mail);
@@ -299,11 +329,132 @@ it('a rehearsal works without any key, and its emails can be read', async () => 
   expect(resources).toHaveLength(guides.length + 1);
   const guide = await agent.client.readResource({ uri: 'postreel://guides/errors' });
   expect(JSON.stringify(guide)).toContain(readFileSync('docs/errors.md', 'utf8').split('\n')[0]);
-  expect(existsSync(join(agent.folder, 'postreel-agent.jsonl'))).toBe(false);
+  const templates = valueOf(await agent.call('list_templates'));
+  expect(templates).toMatchObject({ items: [{}, {}], total: 2 });
+  const journal = readFileSync(join(agent.folder, 'postreel-agent.jsonl'), 'utf8');
+  expect(journal).toContain('agent/rehearsal/');
+  const { env } = await openFakes();
+  const real = await openAgent({ kind: 'asks', env, folder: agent.folder });
+  expect(textOf(await real.call('plan_email', mail))).not.toContain('the same step before');
 });
 
+describe('a server on a machine without', () => {
+  it('a temporary folder starts, and a client that asks its person needs no page', async () => {
+    const { fake, env } = await openFakes();
+    const agent = await openAgent({ kind: 'asks', env: { ...env, TMPDIR: '/no/such/folder' } });
+    await agent.do('plan_email', mail);
+    expect(fake.messaging.outbox).toHaveLength(1);
+    expect(agent.stderr()).toContain('Only your client can ask you');
+  });
+
+  it('a temporary folder says so where the page is needed', async () => {
+    const { env } = await openFakes();
+    const kind = 'announces none';
+    const agent = await openAgent({ kind, env: { ...env, TMPDIR: '/no/such/folder' } });
+    const { plan } = valueOf(await agent.call('plan_email', mail)) as { plan: string }; // as: a plan
+    expect(textOf(await agent.call('carry_out', { plan }))).toContain('Set TMPDIR');
+  });
+
+  it('a browser names the file of the page', async () => {
+    const { env } = await openFakes();
+    const kind = 'announces none';
+    const agent = await openAgent({ kind, env: { ...env, BROWSER: '/no/such/browser' } });
+    const { plan } = valueOf(await agent.call('plan_email', mail)) as { plan: string }; // as: a plan
+    expect(textOf(await agent.call('carry_out', { plan }))).toMatch(
+      /did not open in a browser \(there is no \/no\/such\/browser\).*approval-page\.html/,
+    );
+  });
+
+  it.each([
+    ['a temporary folder', { TMPDIR: '/no/such/folder' }],
+    ['a home', { HOME: '/no/such/home' }],
+    ['any service', {}],
+  ])('%s answers and ends with its input', async (_, env) => {
+    const { code, stdout, stderr } = await piped(['mcp'], { env, input: hello });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('your client')]);
+    expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({ id: 1, result: {} });
+  });
+
+  it('a folder that can be written does nothing, and says so', async () => {
+    const { fake, env } = await openFakes();
+    const args = ['--folder', '/sys'];
+    const agent = await openAgent({ kind: 'asks', env, args });
+    const { plan } = valueOf(await agent.call('plan_email', mail)) as { plan: string }; // as: a plan
+    const answer = await agent.call('carry_out', { plan });
+    expect([answer.isError, textOf(answer)]).toEqual([
+      true,
+      expect.stringContaining('The journal cannot be written, so nothing was done'),
+    ]);
+    expect(fake.messaging.outbox).toEqual([]);
+  });
+});
+
+/** How a client begins. */
+const hello = `${JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'tests', version: '1' },
+  },
+})}\n`;
+
+describe('a server whose client leaves', () => {
+  async function leftDuring(slow: Parameters<FakeServer['messaging']['fail']>[1]) {
+    const { fake, env } = await openFakes();
+    const folder = emptyFolder();
+    const agent = await openAgent({ kind: 'asks', env, folder });
+    const plans: string[] = [];
+    for (const subject of ['first', 'second']) {
+      const answer = valueOf(await agent.call('plan_email', { ...mail, subject }));
+      plans.push((answer as { plan: string }).plan); // as: a plan
+    }
+    fake.messaging.fail('POST /v1/send', slow);
+    const ends = plans.map((plan) => agent.call('carry_out', { plan }).catch(() => undefined));
+    const isAsked = () => fake.messaging.requests.some(({ path }) => path === '/v1/send');
+    await vi.waitUntil(isAsked, { timeout: 60_000 });
+    const pid = agent.pid;
+    agent.leave();
+    await vi.waitUntil(() => !isAlive(pid), { timeout: 100_000 });
+    await Promise.all(ends);
+    const next = await openAgent({ kind: 'asks', env, folder });
+    const told = plans.map(async (plan) => textOf(await next.call('carry_out', { plan })));
+    return { fake, told: await Promise.all(told) };
+  }
+
+  it('waits for the request in flight, writes its end down, and starts no further step', async () => {
+    const { fake, told } = await leftDuring({ slow: 60_000 });
+    expect(told).toEqual([
+      expect.stringContaining('"state":"ended"'),
+      expect.stringContaining('There is no such plan'),
+    ]);
+    expect(fake.messaging.outbox.map(({ subject }) => subject)).toEqual(['first']);
+  });
+
+  it('ends where a service does not answer, and the plan stays in the journal as interrupted', async () => {
+    const { told } = await leftDuring({ slow: 3_600_000 });
+    expect(told).toEqual([
+      expect.stringContaining('its end is not known'),
+      expect.stringContaining('There is no such plan'),
+    ]);
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 it('names the command line that brings the package it needs', () => {
-  const chunk = readFileSync(command, 'utf8');
-  expect(chunk).toContain('npx -p postreel -p @modelcontextprotocol/sdk postreel mcp');
-  expect(chunk).not.toMatch(/^import .*@modelcontextprotocol/m);
+  const files = readdirSync(dirname(command)).filter((name) => name.endsWith('.js'));
+  const chunks = files.map((name) => readFileSync(join(dirname(command), name), 'utf8'));
+  const line = 'npx -p postreel -p @modelcontextprotocol/sdk postreel mcp';
+  const naming = chunks.filter((text) => text.includes(line));
+  expect(naming).toHaveLength(1);
+  expect(naming[0]).not.toMatch(/^import .*@modelcontextprotocol/m);
 });

@@ -24,8 +24,41 @@ function parametersIn(
   ];
 }
 
-const hasType = ({ type, anyOf, enum: values, const: only }: JsonSchema) =>
-  typeof type === 'string' || values !== undefined || only !== undefined || anyOf?.every(hasType);
+const hasType = ({ type, anyOf }: JsonSchema): boolean =>
+  typeof type === 'string' || anyOf?.every(hasType) === true;
+
+/** Every schema in a schema, itself included. */
+function schemasIn(schema: JsonSchema, place: string): [string, JsonSchema][] {
+  const { properties = {}, items, anyOf = [] } = schema;
+  return [
+    [place, schema],
+    ...Object.entries(properties).flatMap(([name, part]) => schemasIn(part, `${place}.${name}`)),
+    ...anyOf.flatMap((part, at) => schemasIn(part, `${place}|${at}`)),
+    ...(items ? schemasIn(items, `${place}[]`) : []),
+  ];
+}
+
+/** What `docs/agents.md` says that some client refuses. */
+function refusedBy(schema: JsonSchema): string[] {
+  const { type, properties, additionalProperties, items, required = [], anyOf } = schema;
+  const known = [
+    ...['type', 'description', 'enum', 'anyOf', 'properties', 'required', 'additionalProperties'],
+    ...['items', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
+  ];
+  const isObject = type === 'object';
+  const problems = {
+    'a keyword that not all know': Object.keys(schema).some((name) => !known.includes(name)),
+    'no type, or several': (typeof type === 'string') === (anyOf !== undefined),
+    'an object without `properties`': isObject && properties === undefined,
+    'no word on other fields': isObject && typeof additionalProperties !== 'boolean',
+    'fields of no object': !isObject && (properties !== undefined || required.length > 0),
+    'a field that is required and not there': required.some((name) => !properties?.[name]),
+    'a list without `items`': (type === 'array') !== (items !== undefined),
+    'an enum of something else than texts':
+      schema.enum?.every((value) => type === 'string' && typeof value === 'string') === false,
+  };
+  return Object.entries(problems).flatMap(([problem, isThere]) => (isThere ? [problem] : []));
+}
 
 /** The names of all rows that read. */
 function readRowsOf(table: object, place = ''): string[] {
@@ -50,6 +83,24 @@ describe('the list of tools', () => {
     expect(all.filter(([, { description }]) => !description).map(([place]) => place)).toEqual([]);
   });
 
+  it('has no keyword and no form that a client refuses', async () => {
+    const { client } = await openAgent(openDesk());
+    const listed = await client.listTools();
+    const schemas = listed.tools.flatMap(({ name, inputSchema }) =>
+      schemasIn(inputSchema as JsonSchema, name),
+    );
+    expect(schemas.length).toBeGreaterThan(150);
+    const refused = schemas.map(([place, schema]) => [place, ...refusedBy(schema)]);
+    expect(refused.filter(({ length }) => length > 1)).toEqual([]);
+    expect(listed.tools.filter(({ inputSchema }) => 'anyOf' in inputSchema)).toEqual([]);
+    // One client takes 40 tools, one 64 characters with its own name before them.
+    expect(listed.tools.length).toBeLessThanOrEqual(40);
+    for (const { name, description = '' } of listed.tools) {
+      expect(name).toMatch(/^[a-z_]{1,40}$/);
+      expect(description.length).toBeLessThanOrEqual(1024);
+    }
+  });
+
   it('takes a row and a sentence for each further read: every parameter of every row is described', () => {
     const rows = readRowsOf({ messaging, media });
     expect(rows.length).toBeGreaterThan(45);
@@ -57,6 +108,7 @@ describe('the list of tools', () => {
       const { inputSchema } = rowTool('read', row as 'messaging.contacts.list', 'Reads.'); // as: a name of the tables
       const all = parametersIn(inputSchema, row);
       expect(all.filter(([, schema]) => !hasType(schema) || !schema.description)).toEqual([]);
+      expect(schemasIn(inputSchema, row).flatMap(([, schema]) => refusedBy(schema))).toEqual([]);
     }
   });
 
@@ -278,4 +330,71 @@ it('a folder that is not there is refused before anything starts', async () => {
   const folder = '/no/such/folder';
   const run = program.parseAsync(['mcp', '--folder', folder], { from: 'user' });
   await expect(run).rejects.toThrow(`There is no folder ${folder}`);
+});
+
+describe('a client that sends an object or a list as the text of its JSON is understood:', () => {
+  const ann = { email: 'ann@example.com', name: 'Ann' };
+  const shop = { email: 'shop@example.com', name: 'Shop' };
+  const condition = { field: 'data.plan', operator: 'equals', value: 'vip' };
+  const vip = { logic: 'AND', groups: [{ filters: [condition] }] };
+  it.each<[string, string, object, object]>([
+    ['a sender', 'plan_email', { ...mail, from: shop }, { from: JSON.stringify(shop) }],
+    ['a recipient', 'plan_email', { ...mail, to: ann }, { to: JSON.stringify(ann) }],
+    [
+      'a list of recipients',
+      'plan_email',
+      { ...mail, to: ['ann@example.com', ann] },
+      { to: JSON.stringify(['ann@example.com', ann]) },
+    ],
+    ['a recipient in a list', 'plan_email', { ...mail, to: [ann] }, { to: [JSON.stringify(ann)] }],
+    ['variables', 'plan_email', { ...mail, data: { name: 'Ann' } }, { data: ' {"name": "Ann"}\n' }],
+    [
+      'custom fields',
+      'plan_contact',
+      { email: 'ann@example.com', subscribed: true, data: { plan: 'pro' } },
+      { data: '{"plan":"pro"}' },
+    ],
+    ['videos', 'plan_videos', videos, { payload: JSON.stringify(videos.payload) }],
+    [
+      'one of the videos',
+      'plan_videos',
+      videos,
+      { payload: videos.payload.map((job) => JSON.stringify(job)) },
+    ],
+    [
+      'the filter of a campaign',
+      'plan_campaign',
+      {
+        name: 'News',
+        from: 'shop@example.com',
+        subject: 'News',
+        body: 'Hi',
+        audienceType: 'FILTERED',
+        audienceFilter: vip,
+      },
+      { audienceFilter: JSON.stringify(vip) },
+    ],
+  ])('%s', async (_, tool, input, asText) => {
+    const scene = openDesk();
+    expect(await scene.read(tool, { ...input, ...asText })).toBe(await scene.read(tool, input));
+  });
+
+  it('ids', async () => {
+    const scene = openDesk();
+    const ids = [...scene.messaging.project.contacts.keys()];
+    const deletion = { ids: JSON.stringify(ids) };
+    expect(await scene.read('plan_contact_deletion', deletion)).toContain('Delete 3 contacts?');
+    const waited = await scene.call('wait_for_files', { fileIds: '["file_unknown"]' });
+    expect(waited).toMatchObject({ files: [{ fileId: 'file_unknown' }] });
+  });
+
+  it('a text that is meant as one stays one', async () => {
+    const scene = openDesk();
+    const body = '{"a": 1}';
+    const text = await scene.read('plan_email', { ...mail, subject: '[1]', body });
+    expect(text).toContain(`subject: "[1]"\nbody: | ${body}`);
+    await expect(scene.call('plan_email', { ...mail, data: '{name: Ann}' })).rejects.toThrow(
+      '`data` must be an object.',
+    );
+  });
 });

@@ -34,14 +34,23 @@ export interface Agent {
 export const page = {
   host: '127.0.0.1:4020',
   url: 'http://127.0.0.1:4020/?token=secret-token',
-  file: '/tmp/postreel-1/approval-page.html',
+  lead: { file: '/tmp/postreel-1/approval-page.html' },
   close: () => Promise.resolve(),
 };
+
+/** How a machine differs from the usual one. */
+export interface Machine {
+  /** Why it opens no browser. */
+  readonly noBrowser?: string;
+  /** Why it has no temporary file. */
+  readonly noFile?: string;
+}
 
 /** `elicits: 'not handled'` announces questions and has nothing to show them with; `undefined` announces none. */
 export async function openAgent(
   { services, journal }: DeskScene,
   elicits?: Elicits | 'not handled',
+  { noBrowser, noFile }: Machine = {},
 ): Promise<Agent> {
   const mcp = new McpServer(
     { name: 'postreel', version: '1' },
@@ -53,7 +62,12 @@ export async function openAgent(
   const data = new ServiceData();
   const desk = new Desk({ services, data, journal, patienceMs, stopped, onNews: say });
   const opened: string[] = [];
-  const ask = askPerson({ mcp, desk, page, stopped, open: (file) => opened.push(file) });
+  const open = (file: string) => {
+    opened.push(file);
+    return Promise.resolve(noBrowser);
+  };
+  const shown = noFile === undefined ? page : { ...page, lead: { problem: noFile } };
+  const ask = askPerson({ mcp, desk, page: shown, stopped, open });
   answerCalls(mcp, { desk, services, tools, say, ask, redact: (text) => text });
   const capabilities = elicits === undefined ? {} : { elicitation: {} };
   const client = new Client({ name: 'tests', version: '1' }, { capabilities });

@@ -12,7 +12,9 @@ export const command = fileURLToPath(new URL('../../../dist/cli.js', import.meta
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
+  /** Options of Node. */
+  readonly node?: readonly string[];
 }
 
 /** How a command ended whose output went into pipes. */
@@ -24,8 +26,8 @@ export interface Piped {
 
 /** Runs `postreel …` without a terminal. */
 export async function piped(args: readonly string[], options: RunOptions = {}): Promise<Piped> {
-  const { cwd = emptyFolder(), input = '' } = options;
-  const child = spawn(process.execPath, [command, ...args], {
+  const { cwd = emptyFolder(), input = '', node = [] } = options;
+  const child = spawn(process.execPath, [...node, command, ...args], {
     cwd,
     env: envOf(options),
     timeout: 25_000,
