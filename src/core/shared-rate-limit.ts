@@ -1,5 +1,5 @@
 import { answerWithin, hasIoContexts, sleep, type Clock } from './async.js';
-import { ConfigurationError, isPostreelError, reasonOf } from './errors.js';
+import { isPostreelError, reasonOf, type ConfigurationError } from './errors.js';
 import {
   bothSlots,
   CallQueue,

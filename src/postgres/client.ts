@@ -21,7 +21,7 @@ export function checkPostgres(pool: unknown, where: string): void {
 // Clients whose `query` takes or returns something else: pg-promise and Slonik, TypeORM, Sequelize.
 const foreignMethods = ['any', 'createQueryRunner', 'getQueryInterface'];
 
-function poolMissing(owner: string, given: unknown = undefined): ConfigurationError {
+function poolMissing(owner: string, given?: unknown): ConfigurationError {
   const isPgPromise = isRecord(given) && '$pool' in given;
   const hint = isPgPromise ? ' With pg-promise, pass `db.$pool`.' : '';
   const refusal = given === undefined ? '' : ' A client of another package does not fit.';

@@ -70,7 +70,9 @@ describe('a fault', () => {
     ['each address of the host refused', new AggregateError([refused, refused])],
     ['this very host was not found', fault({ code: 'ENOTFOUND', hostname: 'messaging.test' })],
     ['its port refused', fault({ code: 'ECONNREFUSED', syscall: 'connect', port: 443 })],
-  ])('proves that nothing was sent: %s', (_, thrown) => expectOutcome(thrown, true));
+  ])('proves that nothing was sent: %s', async (_, thrown) => {
+    await expectOutcome(thrown, true);
+  });
 
   it.each<[string, unknown]>([
     ['one address refused, another was reset', new AggregateError([refused, reset])],
@@ -87,7 +89,9 @@ describe('a fault', () => {
     ['it causes itself', circle],
     ['it is a text', 'nothing is known'],
     ['it is nothing', undefined],
-  ])('proves nothing: %s', (_, thrown) => expectOutcome(thrown, false));
+  ])('proves nothing: %s', async (_, thrown) => {
+    await expectOutcome(thrown, false);
+  });
 });
 
 describe("a fault of Node's proxy", () => {
@@ -135,7 +139,7 @@ describe("a fault of Node's proxy", () => {
     expect(error?.message).toMatch(
       /could not reach the proxy (proxy\.test:3128|127\.0\.0\.1:3128|\[::1\]:80) \(E/,
     );
-    expect(JSON.stringify(error) + error?.message).not.toContain('secret');
+    expect(`${JSON.stringify(error)} ${error?.message}`).not.toContain('secret');
   });
 
   it.each<[string, Record<string, string>, unknown]>([

@@ -31,7 +31,9 @@ describe.skipIf(process.platform !== 'linux')(
       const worker = new Worker(built.path, { env: { ...process.env, LOCKED: path } });
       await vi.waitFor(async () => expect(await readdir(`${path}.lock`)).toHaveLength(1), 30_000);
       let isDone = false;
-      const waiting = use(path).then(() => (isDone = true));
+      const waiting = use(path).then(() => {
+        isDone = true;
+      });
       await new Promise((resolve) => setTimeout(resolve, 200));
       expect(isDone).toBe(false);
       await worker.terminate();

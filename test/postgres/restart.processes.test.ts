@@ -56,7 +56,9 @@ describe('a documented program with a pool of pg', () => {
     clean.push(() => child.kill('SIGKILL'));
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      stream.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+      });
     }
     const ended = once(child, 'exit');
     await vi.waitFor(() => expect(fake.media.files).toHaveLength(6), 60_000);
