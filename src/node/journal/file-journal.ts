@@ -227,7 +227,7 @@ class FileJournal implements JournalStore {
       // Both at once: the draft holds exactly what the lines up to this offset say.
       const { id, offset } = this.#read;
       const entries = [...this.#texts];
-      await draft.add(entries.map(([key, value, at]) => ['swap', key, null, value, at] as const));
+      await draft.add(linesOf(entries));
       let copiedTo = offset;
       while (this.#read.id === id && this.#read.offset - copiedTo > chunkBytes) {
         const end = this.#read.offset;
@@ -271,6 +271,13 @@ class FileJournal implements JournalStore {
         'PostreelWarning',
       );
     }
+  }
+}
+
+/** One line for each entry, made when it is written. */
+function* linesOf(entries: readonly (readonly [string, string, number])[]): Generator<JournalLine> {
+  for (const [key, value, at] of entries) {
+    yield ['swap', key, null, value, at];
   }
 }
 
