@@ -11,6 +11,7 @@ import { migratePostgres, postgresJournal, postgresRateBudget } from 'postreel/p
 const connectionString =
   process.env['DATABASE_URL'] ?? 'postgres://postgres:postreel@127.0.0.1:5432/postgres';
 const pool = new Pool({ connectionString });
+pool.on('error', (error) => console.error(error.message)); // a restart of Postgres ends its connections
 await migratePostgres(pool);
 const media = new MediaClient({
   rateLimit: { store: postgresRateBudget(pool) }, // one limit for all workers

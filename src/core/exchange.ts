@@ -8,7 +8,7 @@ import {
   UnexpectedResponseError,
 } from './errors.js';
 import { letGo, readText, UnusableResponse, type Http } from './http.js';
-import { outcomeOf, ownLimitOf, reasonOfFault } from './outcome.js';
+import { outcomeOf, ownLimitOf, reasonOfFault, unreachableProxy } from './outcome.js';
 import { cleanCause } from './redact.js';
 import type { PreparedCall } from './request.js';
 import { isLoopback, parseExactly } from './values.js';
@@ -126,6 +126,11 @@ export class Exchange {
     const reason = reasonOfFault(cause);
     const why = reason === undefined ? '' : ` (${reason})`;
     if (outcome === 'not-sent') {
+      const proxy = unreachableProxy(fault, request.url);
+      if (proxy !== undefined) {
+        const message = `${line} could not reach the proxy ${proxy}${why}, so it was not sent. The address of the proxy came from \`HTTPS_PROXY\` or \`HTTP_PROXY\`, which \`NODE_USE_ENV_PROXY\` turns on.`;
+        return new ConnectionError(message, { ...details, code: 'NOT_CONNECTED', cause });
+      }
       const message = `${line} could not reach ${host}${why}.${this.#sourceOfAddress()}`;
       return new ConnectionError(message, { ...details, code: 'NOT_CONNECTED', cause });
     }

@@ -33,6 +33,11 @@ export interface JournalStore {
   /** What begins with the prefix, in the order of its keys' code units. */
   list(prefix: string, page?: JournalPage): Promise<readonly JournalItem[]>;
   /**
+   * Reads what the store needs before it can answer, such as a large file. A client waits for it before each
+   * step, and only then limits the time of the answer.
+   */
+  load?(): Promise<void>;
+  /**
    * Set on a store that several projects are likely to share under one name: the text says how to tell
    * them apart. A client then needs a `rateLimit.group`.
    */
@@ -56,31 +61,47 @@ export function memoryJournal(): JournalStore {
   };
 }
 
+interface SortedText {
+  readonly value: string;
+  readonly at: number;
+  /** Its size where it is stored. */
+  readonly bytes: number;
+}
+
 /** Keys and values in memory with the time of writing, listed in the order of the keys' code units. */
 export class SortedTexts {
-  readonly #values = new Map<string, { readonly value: string; readonly at: number }>();
+  readonly #values = new Map<string, SortedText>();
   /** All keys in their order; `undefined` after a key has come or gone. */
   #keys: readonly string[] | undefined;
+  #bytes = 0;
+
+  /** The sum of the sizes that `set()` was given for the values. */
+  get bytes(): number {
+    return this.#bytes;
+  }
 
   get(key: string): string | undefined {
     return this.#values.get(key)?.value;
   }
 
   /** Writes a value; `undefined` removes the key. */
-  set(key: string, value: string | undefined, at: number): void {
+  set(key: string, value: string | undefined, at: number, bytes = 0): void {
+    this.#bytes -= this.#values.get(key)?.bytes ?? 0;
     if (this.#values.has(key) !== (value !== undefined)) {
       this.#keys = undefined;
     }
     if (value === undefined) {
       this.#values.delete(key);
     } else {
-      this.#values.set(key, { value, at });
+      this.#values.set(key, { value, at, bytes });
+      this.#bytes += bytes;
     }
   }
 
   clear(): void {
     this.#values.clear();
     this.#keys = undefined;
+    this.#bytes = 0;
   }
 
   *[Symbol.iterator](): Generator<readonly [key: string, value: string, at: number]> {

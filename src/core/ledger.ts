@@ -321,6 +321,9 @@ export class Ledger {
   async #asked<T>(ask: (store: JournalStore) => Promise<T>): Promise<T> {
     const { store, clock } = this.#parts;
     try {
+      if (store.load) {
+        await store.load(); // a large file takes longer than an answer may
+      }
       return await answerWithin(ask(store), maxAnswerMs, { onLate: () => undefined, clock });
     } catch (cause) {
       if (isPostreelError(cause)) {

@@ -1,3 +1,4 @@
+import { envProxyFor, portOf } from './env-proxy.js';
 import type { Outcome } from './errors.js';
 
 /**
@@ -68,29 +69,53 @@ const connectCodes: ReadonlySet<unknown> = new Set([
  * Deno's faults.
  */
 function isConnectFault(fault: unknown, url: string): boolean {
+  return (
+    causesOf(fault).some((cause) => isOfDeno(cause) || isBlockedPort(cause)) ||
+    haveAll(fault, (one) => isConnectError(one) && isAtHost(one, new URL(url))) ||
+    unreachableProxy(fault, url) !== undefined
+  );
+}
+
+/**
+ * The proxy of the environment that could not be reached, as `host:port` without its credentials. Nothing has
+ * left then. A refusal of any other address proves nothing: a `fetch` may have followed a redirect there.
+ */
+export function unreachableProxy(fault: unknown, url: string): string | undefined {
+  const proxy = envProxyFor(new URL(url));
+  const isCause = proxy && haveAll(fault, (one) => isConnectError(one) && isAtProxy(one, proxy));
+  return isCause ? `${proxy.hostname}:${portOf(proxy)}` : undefined;
+}
+
+/** Does one of the causes hold for all addresses that were tried? None of them may have got through. */
+function haveAll(fault: unknown, holds: (fault: object) => boolean): boolean {
   return causesOf(fault).some((cause) => {
     const tried = read(cause, 'errors');
-    // Several addresses were tried: none of them may have got through.
     const faults: unknown[] = Array.isArray(tried) && tried.length > 0 ? tried : [cause];
-    return (
-      isOfDeno(cause) ||
-      isBlockedPort(cause) ||
-      faults.every((one) => isOfConnecting(Object(one) as object, url))
-    );
+    return faults.every((one) => holds(Object(one) as object));
   });
 }
 
-function isOfConnecting(fault: object, url: string): boolean {
+function isConnectError(fault: object): boolean {
   const [code, syscall] = [read(fault, 'code'), read(fault, 'syscall')];
   const isConnecting = syscall === 'connect' || syscall === 'getaddrinfo';
-  if (syscall === undefined ? !connectCodes.has(code) : !isConnecting) {
-    return false;
+  return syscall === undefined ? connectCodes.has(code) : isConnecting;
+}
+
+// A `fetch` that follows redirects may have failed elsewhere, after the service had the call.
+function isAtHost(fault: object, url: URL): boolean {
+  const [host = url.hostname, port = portOf(url)] = [read(fault, 'hostname'), read(fault, 'port')];
+  return host === url.hostname && port === portOf(url);
+}
+
+/** A name that was not found has no port; a refused connection has an address, and no name. */
+function isAtProxy(fault: object, proxy: URL): boolean {
+  const [host, address, port] = ['hostname', 'address', 'port'].map((name) => read(fault, name));
+  const name = proxy.hostname.replace(/^\[|\]$/g, '');
+  if (host !== undefined) {
+    return host === name;
   }
-  // A `fetch` that follows redirects may have failed elsewhere, after the service had the call.
-  const { hostname, port, protocol } = new URL(url);
-  const ownPort = Number(port) || (protocol === 'https:' ? 443 : 80);
-  const [host = hostname, at = ownPort] = [read(fault, 'hostname'), read(fault, 'port')];
-  return host === hostname && at === ownPort;
+  const isLiteral = /^[\d.]+$|:/.test(name); // otherwise the address is one of the name's
+  return port === portOf(proxy) && (isLiteral ? address === name : address !== undefined);
 }
 
 function isBlockedPort(fault: object): boolean {

@@ -1,5 +1,5 @@
 import { hasIoContexts, maxDelayMs, onAbort, sleep, type Clock } from './async.js';
-import { RateLimitError } from './errors.js';
+import { ConfigurationError, RateLimitError } from './errors.js';
 import { capacityOf, type BudgetLimits } from './rate-store.js';
 import { maxPauseMs } from './retry.js';
 import type { RateLimitState, ThrottledEvent } from './types.js';
@@ -396,6 +396,13 @@ export class CallQueue {
       if (forecast.waitMs > maxMs || call.givesUpAt < endsAt) {
         this.#refuse(call, queueTimeout(forecast, call.turn)); // each caller gets an error of its own
       }
+    }
+  }
+
+  /** The store is not set up: every waiting call fails, each with a separate error. */
+  fail({ message, code, cause }: ConfigurationError): void {
+    for (const call of this.all()) {
+      this.#refuse(call, new ConfigurationError(message, { code, cause }));
     }
   }
 

@@ -1,5 +1,5 @@
 import { answerWithin, hasIoContexts, sleep, type Clock } from './async.js';
-import { isPostreelError, reasonOf } from './errors.js';
+import { isPostreelError, reasonOf, type ConfigurationError } from './errors.js';
 import {
   bothSlots,
   CallQueue,
@@ -106,8 +106,10 @@ export class SharedBudget implements Budget {
         await this.#round(signal);
       }
     } catch (reason) {
-      // Our own budget does not wait as long as the service asks.
-      if (!signal.aborted) {
+      if (isMisconfigured(reason)) {
+        this.#queue.fail(reason);
+      } else if (!signal.aborted) {
+        // The local budget does not wait as long as the service asks: it rejects the queued calls.
         const waitMs = (isPostreelError(reason) && reason.retryAfterMs) || 1;
         this.#queue.refuse({ reason: 'service', waitMs }, 0);
       }
@@ -209,6 +211,9 @@ export class SharedBudget implements Budget {
       return answer;
     } catch (reason) {
       signal?.throwIfAborted();
+      if (isMisconfigured(reason)) {
+        throw reason; // a missing table is not an outage: nobody shares the limit until it is created
+      }
       this.#health.failed('take', reason);
       this.#restsUntil = this.#clock.now() + restMs;
       return undefined;
@@ -263,6 +268,11 @@ export class SharedBudget implements Budget {
   #refuse(forecast: Forecast): void {
     this.#queue.refuse(forecast, maxPauseMs(this.#limits.windowMs));
   }
+}
+
+/** Did the store fail because it is not set up? Waiting does not help then, and the error says what to do. */
+export function isMisconfigured(reason: unknown): reason is ConfigurationError {
+  return isPostreelError(reason) && reason.name === 'ConfigurationError';
 }
 
 // Another process may give a slot back at any time, so the store is asked again before long.

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../core/async.js';
 import { hasCode } from './file-system.js';
-import { isRunning, pidScope, startToken } from './pid-scope.js';
+import { isOwnerDead, newOwnerName } from './pid-scope.js';
 
 /** What the holder of a lock can check before it does something that cannot be undone. */
 export interface HeldLock {
@@ -34,7 +33,7 @@ export async function withLock<T>(path: string, task: (lock: HeldLock) => Promis
 /** The claim that took the lock. */
 async function taken(folder: string): Promise<string> {
   for (let round = 1; ; round++) {
-    const name = `${pidScope()}-${process.pid}-${startToken()}-${randomUUID()}`;
+    const name = newOwnerName();
     if (await isTaken(folder, name)) {
       return join(folder, name);
     }
@@ -65,32 +64,24 @@ async function isTaken(folder: string, name: string): Promise<boolean> {
   return isAlone;
 }
 
-/** Is there a claim of another process that lives? Those of dead ones are removed. */
+/** Is there a claim of another holder that lives? The claims of dead processes and threads are removed. */
 async function hasRivals(folder: string, own: string): Promise<boolean> {
   const names = (await readdir(folder).catch(unlessCode('ENOENT'))) ?? [];
   const seenAt = firstSeen(folder, names);
   for (const name of names.filter((name) => name !== own)) {
-    if (!isDead(name) && monotonicMs() - (seenAt.get(name) ?? 0) <= staleMs) {
+    const isDead = isOwnerDead(name);
+    if (!isDead && monotonicMs() - (seenAt.get(name) ?? 0) <= staleMs) {
       return true;
     }
     await rm(join(folder, name), { force: true });
-    if (!isDead(name)) {
+    if (!isDead) {
       process.emitWarning(
-        `A lock on ${folder.slice(0, -'.lock'.length)} was left for a minute and is taken over: its process, in another container or on another machine, is presumed dead.`,
+        `A lock on ${folder.slice(0, -'.lock'.length)} was left for a minute and is taken over: its holder is presumed dead. It is another container, another machine, or a thread or process that stalled.`,
         'PostreelWarning',
       );
     }
   }
   return false;
-}
-
-function isDead(name: string): boolean {
-  const [scope, pid, start] = name.split('-');
-  if (scope !== pidScope()) {
-    return false; // its number means nothing here
-  }
-  // In a container a process may come back with the number it died with.
-  return pid === String(process.pid) ? start !== startToken() : !isRunning(Number(pid));
 }
 
 const claimsIn = new Map<string, ReadonlyMap<string, number>>();

@@ -1,5 +1,25 @@
-import { open } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import { isRecord } from '../core/values.js';
+
+let hasWarned = false;
+
+/** Waits until the content of a file is on the disk, where the runtime allows that. */
+export async function syncFile(handle: FileHandle): Promise<void> {
+  try {
+    await handle.sync();
+  } catch (error) {
+    if (!hasCode(error, 'ERR_ACCESS_DENIED')) {
+      throw error;
+    }
+    if (!hasWarned) {
+      hasWarned = true;
+      process.emitWarning(
+        'The permission model of this version of Node forbids `fsync`: a power failure may lose the last writes of journals and downloads. A crash of the process loses nothing.',
+        'PostreelWarning',
+      );
+    }
+  }
+}
 
 /** Makes a new or renamed file survive a power cut. Not all systems let a folder be opened. */
 export async function syncFolder(path: string): Promise<void> {

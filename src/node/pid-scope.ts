@@ -1,5 +1,7 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { isMainThread } from 'node:worker_threads';
 import { fingerprint } from '../core/values.js';
 import { hasCode } from './file-system.js';
 
@@ -14,6 +16,7 @@ export interface PidScopeFacts {
 
 let own: string | undefined;
 let start: string | undefined;
+let thread: string | undefined;
 
 /** Names the set of processes in which this process's id is unique. */
 export function pidScope(): string {
@@ -27,11 +30,54 @@ export function pidScope(): string {
 
 /** Tells this process from earlier ones with its id: when it began, in ticks since the machine did. */
 export function startToken(): string {
-  start ??= unlessMissing(() => {
-    const text = readFileSync('/proc/self/stat', 'utf8');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19];
-  });
+  start ??= unlessMissing(() => startIn('/proc/self/stat'));
   return start ?? 'unknown';
+}
+
+/**
+ * A new name that says which process, or which worker thread of it, a file belongs to:
+ * `<scope>-<pid>-<start>-<random>`, with `t<id>.<start>` before the random part in a worker thread. Versions
+ * that know no threads read the first three parts.
+ */
+export function newOwnerName(): string {
+  thread ??= isMainThread ? '' : (unlessMissing(threadToken) ?? '');
+  const parts = [pidScope(), process.pid, startToken(), thread, randomUUID()];
+  return parts.filter((part) => part !== '').join('-');
+}
+
+/** Is the process or the worker thread dead that gave this name? False where that cannot be known. */
+export function isOwnerDead(name: string): boolean {
+  const [scope, pid, start, thread = ''] = name.split('-');
+  if (scope !== pidScope()) {
+    return false; // its number means nothing here
+  }
+  // In a container a process may come back with the number it died with.
+  const isGone = pid === String(process.pid) ? start !== startToken() : !isRunning(Number(pid));
+  return isGone || isThreadDead(Number(pid), thread);
+}
+
+/** The system's number of this thread, and when it began; Linux only. */
+function threadToken(): string {
+  const [, id = ''] = /\/task\/(\d+)$/.exec(readlinkSync('/proc/thread-self')) ?? [];
+  return `t${id}.${startIn(`/proc/self/task/${id}/stat`)}`;
+}
+
+function isThreadDead(pid: number, token: string): boolean {
+  const [, id, start] = /^t(\d+)\.(\d+)$/.exec(token) ?? [];
+  if (id === undefined || !existsSync(`/proc/${pid}/task`)) {
+    return false;
+  }
+  try {
+    return startIn(`/proc/${pid}/task/${id}/stat`) !== start;
+  } catch (error) {
+    return hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH');
+  }
+}
+
+/** When a process or a thread began. Its name, in parentheses before, may contain spaces. */
+function startIn(statFile: string): string | undefined {
+  const text = readFileSync(statFile, 'utf8');
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')[19];
 }
 
 /** Does a process of this scope still run? */

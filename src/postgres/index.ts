@@ -4,9 +4,3 @@ export type { PostgresClient } from './client.js';
 export { postgresJournal, type PostgresJournalOptions } from './journal.js';
 export { migratePostgres, postgresMigration } from './migration.js';
 export { postgresRateBudget } from './rate-budget.js';
-export {
-  withSchedulerLock,
-  type LockConnection,
-  type LockOptions,
-  type LockPool,
-} from './scheduler-lock.js';

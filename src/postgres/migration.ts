@@ -1,4 +1,4 @@
-import { checkPostgres, type PostgresClient } from './client.js';
+import { checkPostgres, warnWithoutListener, type PostgresClient } from './client.js';
 
 /**
  * The rate budgets. Every time is the server's own. The row of a project is changed in each step that
@@ -108,6 +108,7 @@ const migrationLock = 7_067_843_121;
 /** Creates the tables and functions of this package where they are missing. */
 export async function migratePostgres(pool: PostgresClient): Promise<void> {
   checkPostgres(pool, 'migratePostgres');
+  warnWithoutListener(pool);
   // One statement, so that the lock and the tables share a transaction on a pool too.
   await pool.query(`do $migration$ begin
     perform pg_advisory_xact_lock(${migrationLock});

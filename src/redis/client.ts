@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isRecord } from '../core/values.js';
 import { ConfigurationError, isError } from '../core/errors.js';
 
-/** What is used of a Redis client. Those of `ioredis` have it. */
+/** The part of a Redis client that the stores use. The clients of `ioredis` have it. */
 export interface RedisClient {
   /** Runs a script by its SHA-1. */
   evalsha(sha1: string, keyCount: number, ...args: (string | number)[]): Promise<unknown>;
@@ -29,7 +29,7 @@ export async function run(
   args: readonly (string | number)[],
 ): Promise<unknown> {
   try {
-    return await redis.evalsha(sha1, keys.length, ...keys, ...args);
+    return await answerOf(redis.evalsha(sha1, keys.length, ...keys, ...args));
   } catch (error) {
     if (!(isError(error) && error.message.startsWith('NOSCRIPT'))) {
       throw error;
@@ -38,14 +38,30 @@ export async function run(
   }
 }
 
-/** Refuses what is no Redis client, before the first call needs one. */
+/** Refuses another kind of client when the store is made, before the first call needs it. */
 export function checkClient(redis: unknown, where: string): void {
-  // Functions of a class lie on its prototype, so only their presence can be asked for.
-  if (isRecord(redis) && typeof redis['evalsha'] === 'function') {
-    return;
+  const isObject = isRecord(redis);
+  const isForeign = isObject && foreignMethods.some((name) => typeof redis[name] === 'function');
+  if (!isObject || isForeign || typeof redis['evalsha'] !== 'function') {
+    throw clientMissing(`\`${where}()\``, isForeign);
   }
-  throw new ConfigurationError(
-    `\`${where}()\` needs a Redis client. Install \`ioredis\` and pass \`new Redis(url)\`.`,
+}
+
+// Clients whose `evalsha` takes or returns something else: node-redis and Upstash.
+const foreignMethods = ['evalSha', 'createScript'];
+
+// Older versions of node-redis take a callback and return nothing.
+function answerOf(answer: Promise<unknown>): Promise<unknown> {
+  if (!isRecord(answer) || typeof answer['then'] !== 'function') {
+    throw clientMissing('A store of `postreel/redis`', true);
+  }
+  return answer;
+}
+
+function clientMissing(owner: string, isForeign: boolean): ConfigurationError {
+  const refusal = isForeign ? ' A client of another package does not fit.' : '';
+  return new ConfigurationError(
+    `${owner} needs a Redis client. Install \`ioredis\` and pass \`new Redis(url)\`.${refusal}`,
     { code: 'REDIS_MISSING' },
   );
 }

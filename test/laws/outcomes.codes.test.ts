@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
+import type { PostreelError } from 'postreel';
 import { errors as undiciErrors } from 'undici';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { messagingOver } from '../support/clients.js';
 import { holdLaw, type Subject } from './exceptions.js';
 
@@ -36,6 +37,7 @@ interface Facts {
   readonly syscall?: string | undefined;
   readonly hostname?: string;
   readonly port?: number;
+  readonly address?: string;
 }
 
 it('a code is `not-sent` only where nothing can have left, whatever its words', async () => {
@@ -68,7 +70,9 @@ describe('a fault', () => {
     ['each address of the host refused', new AggregateError([refused, refused])],
     ['this very host was not found', fault({ code: 'ENOTFOUND', hostname: 'messaging.test' })],
     ['its port refused', fault({ code: 'ECONNREFUSED', syscall: 'connect', port: 443 })],
-  ])('proves that nothing was sent: %s', (_, thrown) => expectOutcome(thrown, true));
+  ])('proves that nothing was sent: %s', async (_, thrown) => {
+    await expectOutcome(thrown, true);
+  });
 
   it.each<[string, unknown]>([
     ['one address refused, another was reset', new AggregateError([refused, reset])],
@@ -85,10 +89,96 @@ describe('a fault', () => {
     ['it causes itself', circle],
     ['it is a text', 'nothing is known'],
     ['it is nothing', undefined],
-  ])('proves nothing: %s', (_, thrown) => expectOutcome(thrown, false));
+  ])('proves nothing: %s', async (_, thrown) => {
+    await expectOutcome(thrown, false);
+  });
 });
 
-async function expectOutcome(thrown: unknown, isProof: boolean): Promise<void> {
+describe("a fault of Node's proxy", () => {
+  const refused = (address: string, port = 3128) =>
+    fault({ code: 'ECONNREFUSED', syscall: 'connect', address, port });
+  const named = 'http://user:secret@proxy.test:3128';
+  const numbered = 'http://user:secret@127.0.0.1:3128/';
+  const over = (variables: Record<string, string>) => {
+    for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_USE_ENV_PROXY']) {
+      vi.stubEnv(name.toLowerCase(), '');
+      vi.stubEnv(name, '');
+    }
+    const all = { NODE_USE_ENV_PROXY: '1', ...variables };
+    Object.entries(all).forEach(([name, value]) => vi.stubEnv(name, value));
+  };
+  afterEach(() => void vi.unstubAllEnvs());
+
+  it.each<[string, Record<string, string>, unknown]>([
+    ['it refused', { HTTPS_PROXY: numbered }, refused('127.0.0.1')],
+    ['it has a name', { HTTPS_PROXY: named }, refused('10.0.0.1')],
+    [
+      'its name was not found',
+      { HTTPS_PROXY: named },
+      fault({ code: 'ENOTFOUND', hostname: 'proxy.test' }),
+    ],
+    [
+      'it cannot be routed to',
+      { HTTPS_PROXY: named },
+      fault({ code: 'EHOSTUNREACH', syscall: 'connect', address: '10.0.0.1', port: 3128 }),
+    ],
+    [
+      'both addresses refused',
+      { https_proxy: named },
+      new AggregateError([refused('::1'), refused('127.0.0.1')]),
+    ],
+    ['only HTTP_PROXY is set', { HTTP_PROXY: 'http://[::1]' }, refused('::1', 80)],
+    [
+      'NO_PROXY names others',
+      { HTTPS_PROXY: numbered, NO_PROXY: 'other.test, x.messaging.test, messaging.test:80' },
+      refused('127.0.0.1'),
+    ],
+  ])('proves that nothing was sent: %s', async (_, variables, thrown) => {
+    over(variables);
+    const error = await expectOutcome(new TypeError('fetch failed', { cause: thrown }), true);
+    expect(error?.message).toMatch(
+      /could not reach the proxy (proxy\.test:3128|127\.0\.0\.1:3128|\[::1\]:80) \(E/,
+    );
+    expect(`${JSON.stringify(error)} ${error?.message}`).not.toContain('secret');
+  });
+
+  it.each<[string, Record<string, string>, unknown]>([
+    ['it is off', { HTTPS_PROXY: numbered, NODE_USE_ENV_PROXY: '' }, refused('127.0.0.1')],
+    ['another address refused', { HTTPS_PROXY: numbered }, refused('127.0.0.2')],
+    ['another port refused', { HTTPS_PROXY: numbered }, refused('127.0.0.1', 3129)],
+    [
+      'another name was not found',
+      { HTTPS_PROXY: named },
+      fault({ code: 'ENOTFOUND', hostname: 'x.test' }),
+    ],
+    ['one address was reset', { HTTPS_PROXY: named }, new AggregateError([refused('::1'), reset])],
+    [
+      'NO_PROXY names the host',
+      { HTTPS_PROXY: numbered, NO_PROXY: 'a.test,messaging.test' },
+      refused('127.0.0.1'),
+    ],
+    [
+      'NO_PROXY names its domain',
+      { HTTPS_PROXY: numbered, no_proxy: '.test' },
+      refused('127.0.0.1'),
+    ],
+    ['NO_PROXY names all hosts', { HTTPS_PROXY: numbered, NO_PROXY: '*' }, refused('127.0.0.1')],
+    [
+      'the connection to it broke',
+      { HTTPS_PROXY: numbered },
+      fault({ code: 'ECONNRESET', syscall: 'read' }),
+    ],
+    ['there is none', {}, refused('127.0.0.1')],
+  ])('proves nothing: %s', async (_, variables, thrown) => {
+    over(variables);
+    await expectOutcome(new TypeError('fetch failed', { cause: thrown }), false);
+  });
+});
+
+async function expectOutcome(
+  thrown: unknown,
+  isProof: boolean,
+): Promise<PostreelError | undefined> {
   let requests = 0;
   const client = messagingOver(
     () => {
@@ -103,6 +193,7 @@ async function expectOutcome(thrown: unknown, isProof: boolean): Promise<void> {
   const isLimit = error?.code === 'TIMEOUT'; // one of undici's own
   expect([error?.code, error?.outcome]).toEqual([isLimit ? 'TIMEOUT' : code, outcome]);
   expect(requests).toBe(1);
+  return error;
 }
 
 /** The words mislead. */

@@ -86,6 +86,20 @@ describe('a lock between processes', () => {
   });
 
   it.each([
+    ['of this process', process.pid, startToken()],
+    ['of another process that runs', process.ppid, '1'],
+  ])('is taken over from a worker thread %s that is dead', async (_, pid, start) => {
+    await claim(`${here}-${pid}-${start}-t${nobody}.1-a`);
+    const warn = vi.spyOn(process, 'emitWarning');
+    expect(await withLock(path, () => Promise.resolve('done'))).toBe('done');
+    expect(warn).not.toHaveBeenCalled(); // nobody waited for a minute
+  });
+
+  it.each([
+    [
+      'a worker thread that runs',
+      `${here}-${process.pid}-${startToken()}-t${process.pid}.${startToken()}-a`,
+    ],
     ['a process that runs', `${here}-${process.ppid}-a`],
     ['another machine or container', `${elsewhere}-${nobody}-a`],
   ])('is left to %s', async (_, name) => {

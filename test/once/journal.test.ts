@@ -1,6 +1,6 @@
 import { MediaClient, memoryJournal, MessagingClient, type JournalStore } from 'postreel';
 import { createFakeMedia, createFakeMessaging, type FakeMessaging } from 'postreel/testing';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' };
 const call = 'POST /v1/send';
@@ -19,6 +19,25 @@ const failureOf = (promise: Promise<unknown>) =>
     () => expect.fail('it should have failed'),
     (failure: unknown) => failure,
   );
+
+describe('a journal that is read for longer than an answer may take', () => {
+  it('is waited for, and then answers as usual', async () => {
+    vi.useFakeTimers();
+    const reading = new Promise<void>((resolve) => {
+      setTimeout(resolve, 20_000);
+    });
+    const load = () => reading;
+    const rateLimit = false;
+    const { apiKey, baseUrl, fetch } = fake.options;
+    const plain: typeof fetch = (...request) => fetch(...request); // the clock of the machine
+    const slow = { ...journal, load };
+    const client = new MessagingClient({ apiKey, baseUrl, fetch: plain, rateLimit, journal: slow });
+    const sent = client.send(mail, { once: 'a', deadline: 600_000 });
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect((await sent).emails).toHaveLength(1);
+    vi.useRealTimers();
+  });
+});
 
 describe('client.journal.list()', () => {
   it('lists the keys of the client with their calls and states, or those of one state', async () => {

@@ -43,10 +43,6 @@ const needs = [
     `POSTGRES.migratePostgres({})`,
     '`migratePostgres()` needs a Postgres pool. Install `pg` and pass `new Pool({ connectionString })`.',
   ],
-  [
-    `POSTGRES.withSchedulerLock({})`,
-    '`withSchedulerLock()` needs a pool that lends connections. Install `pg` and pass `new Pool({ connectionString })`.',
-  ],
   // As version 9 has it.
   [
     `BOSS.pgBossHandler(media(), { save() {} })({ id: '1', data: {} })`,

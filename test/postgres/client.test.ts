@@ -1,23 +1,133 @@
+import { EventEmitter } from 'node:events';
+import { MediaClient, MessagingClient } from 'postreel';
 import {
   migratePostgres,
+  postgresJournal,
   postgresMigration,
   postgresRateBudget,
-  withSchedulerLock,
-  type LockPool,
   type PostgresClient,
 } from 'postreel/postgres';
-import { describe, expect, it } from 'vitest';
+import { createFakeMedia, createFakeMessaging } from 'postreel/testing';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+const install = 'Install `pg` and pass `new Pool({ connectionString })`.';
+const mail = { from: 'a@example.com', to: 'b@example.com', subject: 'Hi', body: 'Hi' };
 
 describe('postreel/postgres without a pool', () => {
-  const none = undefined as unknown as PostgresClient & LockPool;
+  const none = undefined as unknown as PostgresClient;
 
   it('says what to install', async () => {
-    const install = 'Install `pg` and pass `new Pool({ connectionString })`.';
     expect(() => postgresRateBudget(none)).toThrow(install);
     await expect(migratePostgres(none)).rejects.toThrow(install);
-    await expect(withSchedulerLock(none, 'videos', () => Promise.resolve())).rejects.toThrow(
-      install,
-    );
+  });
+});
+
+describe('postreel/postgres with a client of another package', () => {
+  const query = () => Promise.resolve([]);
+  it.each([
+    ['pg-promise', { query, any: query, $pool: {} }, 'With pg-promise, pass `db.$pool`.'],
+    ['Slonik', { query, any: query }, 'does not fit'],
+    ['TypeORM', { query, createQueryRunner: () => ({}) }, 'does not fit'],
+    ['Sequelize', { query, getQueryInterface: () => ({}) }, 'does not fit'],
+  ])('refuses the one of %s when the store is made', async (_, client, hint) => {
+    const pool = client as unknown as PostgresClient;
+    for (const make of [() => postgresJournal(pool), () => postgresRateBudget(pool)]) {
+      expect(make).toThrow(install);
+      expect(make).toThrow(hint);
+    }
+    await expect(migratePostgres(pool)).rejects.toThrow(install);
+  });
+
+  it('names the client that is needed at the first call when nothing told them apart', async () => {
+    const journal = postgresJournal({ query } as unknown as PostgresClient, { name: 'shop' });
+    const fake = createFakeMessaging();
+    const messaging = new MessagingClient({ ...fake.options, journal });
+    await expect(messaging.send(mail, { once: 'a' })).rejects.toMatchObject({
+      code: 'POSTGRES_MISSING',
+      message: expect.stringContaining(install) as string,
+      outcome: 'not-sent',
+    });
+    expect(fake.requests).toEqual([]);
+  });
+});
+
+describe('a database in which migratePostgres() was forgotten', () => {
+  // As Postgres answers: undefined_table and undefined_function.
+  const poolOf = (code: string): PostgresClient => ({
+    query: () => Promise.reject(Object.assign(new Error('relation … does not exist'), { code })),
+  });
+  const expected = {
+    name: 'ConfigurationError',
+    code: 'POSTGRES_NOT_MIGRATED',
+    message: expect.stringContaining('Call `await migratePostgres(pool)`') as string,
+    outcome: 'not-sent',
+  };
+
+  it.each(['42P01', '42883'])('fails a call with once and names it (%s)', async (code) => {
+    const fake = createFakeMessaging();
+    const journal = postgresJournal(poolOf(code), { name: 'shop' });
+    const messaging = new MessagingClient({ ...fake.options, journal });
+    await expect(messaging.send(mail, { once: 'a' })).rejects.toMatchObject(expected);
+    expect(fake.requests).toEqual([]);
+  });
+
+  it('fails every call that needs the shared budget, and sends nothing unshared', async () => {
+    const fake = createFakeMessaging();
+    const store = postgresRateBudget(poolOf('42883'));
+    const messaging = new MessagingClient({ ...fake.options, rateLimit: { store } });
+    const calls = [1, 2, 3].map(() => messaging.send(mail));
+    for (const result of await Promise.allSettled(calls)) {
+      expect(result).toMatchObject({ status: 'rejected', reason: expected });
+    }
+    expect(fake.requests).toEqual([]);
+  });
+
+  it('fails a paid call whose pending slots are leased there', async () => {
+    const fake = createFakeMedia();
+    const store = postgresRateBudget(poolOf('42P01'));
+    const media = new MediaClient({ ...fake.options, rateLimit: { store } });
+    const video = { workflowType: 'idea', prompt: 'Cats', voiceId: 'voice_1' } as const;
+    await expect(media.generate.video(video)).rejects.toMatchObject(expected);
+    // Here only the table of the leases is missing.
+    const halfStore = { ...store, take: () => Promise.resolve({ slots: ['slot'] }) };
+    const half = new MediaClient({
+      ...fake.options,
+      rateLimit: { store: { ...halfStore, release: async () => {}, cancel: async () => {} } },
+    });
+    await expect(half.generate.video(video)).rejects.toMatchObject(expected);
+    expect(fake.requests).toEqual([]);
+  });
+});
+
+describe('a pool without a listener for `error`', () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  afterEach(() => void warn.mockClear());
+  const newPool = () =>
+    Object.assign(new EventEmitter(), { query: () => Promise.resolve({ rows: [] }) });
+
+  it('is reported once, at the first use, and stays as it is', async () => {
+    const pool = newPool();
+    const journal = postgresJournal(pool, { name: 'shop' });
+    const budget = postgresRateBudget(pool);
+    expect(warn).not.toHaveBeenCalled();
+    await journal.get('a');
+    await journal.get('b');
+    await budget.close('group', 1_000);
+    await migratePostgres(pool);
+    expect(warn).toHaveBeenCalledOnce();
+    expect(warn.mock.lastCall?.[0]).toContain("pool.on('error',");
+    expect(pool.listenerCount('error')).toBe(0);
+  });
+
+  it('is reported by a migration too', async () => {
+    await migratePostgres(newPool());
+    expect(warn).toHaveBeenCalledOnce();
+  });
+
+  it('is not reported when there is one, or when the client emits nothing', async () => {
+    await migratePostgres(newPool().on('error', () => undefined));
+    await migratePostgres({ query: () => Promise.resolve({ rows: [] }) });
+    expect(warn).not.toHaveBeenCalled();
   });
 });
 

@@ -1,6 +1,6 @@
 import type { RateBudgetStore } from '../../core/rate-store.js';
 import { answerWithin, type Clock } from '../../core/async.js';
-import { StoreHealth } from '../../core/shared-rate-limit.js';
+import { isMisconfigured, StoreHealth } from '../../core/shared-rate-limit.js';
 
 /** How long a job takes a slot when it is unknown whether it exists. */
 export const uncertainMs = 10 * 60_000;
@@ -73,6 +73,9 @@ export class SlotLeases {
       this.#health.succeeded();
       return taken;
     } catch (reason) {
+      if (isMisconfigured(reason)) {
+        throw reason;
+      }
       this.#health.failed('lease', reason);
       return undefined; // a store that is gone leaves each process to itself
     }

@@ -76,12 +76,21 @@ export class Slots {
     const wanted = Math.min(count, this.free);
     const names = Array.from({ length: wanted }, () => `${callPrefix}${++this.#names}`);
     names.forEach((name) => this.#set(name, undefined));
-    const leases = wanted >= atLeast ? await this.#leases.take(wanted, this.limit) : [];
+    const leases = wanted >= atLeast ? await this.#lease(names) : [];
     const got = leases?.length ?? wanted; // a store that is gone leaves each process to itself
     names.slice(0, got).forEach((name, index) => this.#set(name, leases?.[index]));
     const taken = names.slice(0, got);
     this.release(got < atLeast ? names : names.slice(got));
     return got < atLeast ? [] : taken;
+  }
+
+  async #lease(names: readonly string[]): Promise<readonly string[] | undefined> {
+    try {
+      return await this.#leases.take(names.length, this.limit);
+    } catch (error) {
+      this.release(names);
+      throw error;
+    }
   }
 
   /** The jobs that slots were taken for are these files now. */

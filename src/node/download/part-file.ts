@@ -14,7 +14,7 @@ import { fingerprint, isRecord } from '../../core/values.js';
 import { ConfigurationError } from '../../core/errors.js';
 import type { ContentRange } from '../../media/download/content-range.js';
 import type { DownloadTarget, Received } from '../../media/download/download.js';
-import { hasCode } from '../file-system.js';
+import { hasCode, syncFile } from '../file-system.js';
 import { isRunning, pidScope } from '../pid-scope.js';
 
 // Longer than any pause of a download: an older part has no owner, wherever its process ran.
@@ -97,7 +97,7 @@ export class PartFile implements DownloadTarget {
   // On the disk before it gets its name: a power cut must not leave a file with holes.
   async #close(): Promise<void> {
     try {
-      await this.#handle.sync();
+      await syncFile(this.#handle);
     } finally {
       await this.#handle.close();
     }

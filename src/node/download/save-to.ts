@@ -48,6 +48,7 @@ export type SaveEach = (file: MediaFile, job: object) => Promise<void>;
 
 function saver(pattern: string, given: SaveOptions): SaveEach {
   const options = readTransferOptions(given);
+  const folder = process.cwd(); // it may change before a file is saved
   if (!/\{(fileId|index)\}/.test(pattern)) {
     throw new ConfigurationError(
       `saveTo('${pattern}') would write every file to one path. Put {fileId} or {index} into it.`,
@@ -62,8 +63,9 @@ function saver(pattern: string, given: SaveOptions): SaveEach {
     }
     // An id of the service must not lead out of the folder.
     const fileId = encodeURIComponent(file.fileId).replace(/^\.+/, '_');
-    const path = pattern.replaceAll('{fileId}', fileId).replaceAll('{index}', index ?? '');
-    await mkdir(dirname(resolve(path)), { recursive: true });
+    const name = pattern.replaceAll('{fileId}', fileId).replaceAll('{index}', index ?? '');
+    const path = resolve(folder, name);
+    await mkdir(dirname(path), { recursive: true });
     await save(file, path, options);
   };
 }

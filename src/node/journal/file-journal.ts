@@ -1,59 +1,78 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { fingerprint } from '../../core/values.js';
+import { existsSync } from 'node:fs';
+import { mkdir, open, rename, type FileHandle } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { ConfigurationError, reasonOf } from '../../core/errors.js';
 import {
   SortedTexts,
   type JournalItem,
   type JournalPage,
   type JournalStore,
 } from '../../core/journal.js';
-import { ConfigurationError, reasonOf } from '../../core/errors.js';
+import { fingerprint } from '../../core/values.js';
 import { withLock, type HeldLock } from '../file-lock.js';
-import { hasCode, syncFolder } from '../file-system.js';
+import { hasCode, syncFile, syncFolder } from '../file-system.js';
 import { realPathOf } from '../real-path.js';
+import { Draft, isBeingDrafted } from './draft.js';
+import { isOld, isSwap, parseLine, textOf, type JournalLine } from './lines.js';
 
-// So much is read in no time.
+// A smaller file is read in no time.
 const largeBytes = 1_000_000;
+const chunkBytes = 1_000_000;
 const headerBytes = 80;
 
 /**
  * A journal in a file, for `new MessagingClient({ journal })` and `new MediaClient({ journal })`: one line
  * of JSON for each write, on the disk before it resolves. Several clients and processes of one machine may
- * share it, whichever links lead to it; a killed one leaves at most a torn last line, which is passed over.
- * A large file is rewritten without what is over.
+ * share it, whichever links lead to it. A killed process leaves at most a torn last line, which is ignored.
+ * A file of which more than half is obsolete is compacted while calls continue.
  *
- * @param path - The file; it and its folder are created when needed. Beside it there is a lock.
+ * @param path - The file; it and its folder are created when needed. A relative path is resolved now, so a
+ *   later `process.chdir()` changes nothing. A lock is kept next to the file.
  */
 export function fileJournal(path: string): JournalStore {
   return new FileJournal(path);
 }
 
 /**
- * A line: a value that was written where another one stood, named by its fingerprint. Read in order,
- * each finds what it expects or changes nothing, so that of two processes one is first.
+ * The file and the lock:
+ *
+ * | a write                                                          | lock | other calls |
+ * | ---------------------------------------------------------------- | ---- | ----------- |
+ * | 1. read the lines that other processes have added                | free | continue    |
+ * | 2. append the waiting lines, wait for the disk, read to the end  | held | wait        |
+ *
+ * | compaction, once more than half of the file is obsolete          | lock | other calls |
+ * | ---------------------------------------------------------------- | ---- | ----------- |
+ * | 1. remove the drafts of dead owners; end if another process has one | free | continue |
+ * | 2. write the entries to a draft that begins with a new id        | free | continue, and append to the old file |
+ * | 3. copy the lines that were appended in the meantime             | free | continue    |
+ * | 4. copy the last lines, rename the draft                         | held | wait        |
+ *
+ * A process that is killed in 1 to 3 leaves the old file in place. If the first line of the file has changed
+ * by step 4, another process has replaced the file: the draft is deleted. Every process compares the first
+ * line with the one it knows before it reads, and reads from the start where it differs.
  */
-type SwapLine = readonly ['swap', key: string, from: string | null, to: string | null, at: number];
-
-/** The first line tells this file from one that was there before it. */
-type Line = SwapLine | readonly ['file', id: string];
-
 class FileJournal implements JournalStore {
   readonly #given: string;
+  readonly #path: string;
   readonly #texts = new SortedTexts();
-  /** Which file was read, and how far. */
+  /** The first line of the file that was read, and how far it was read. */
   #read = { id: '', offset: 0 };
-  /** Lines that came while others were written go together the next time. */
-  #waiting: Line[] = [];
+  /** Lines that come while others are written are written together the next time. */
+  #waiting: JournalLine[] = [];
   #batch: Promise<void> | undefined;
   #reading: Promise<void> | undefined;
   #last: Promise<unknown> = Promise.resolve();
-  /** How large the file may get before another look whether something in it is over. */
-  #maxBytes = largeBytes;
+  #isPathChecked = false;
+  #isCompacting = false;
+  /** No compaction before the file is larger than this. */
+  #minBytes = largeBytes;
   #hasWarned = false;
 
   constructor(path: string) {
     this.#given = path;
+    this.#path = resolve(path);
   }
 
   async swap(
@@ -61,30 +80,30 @@ class FileJournal implements JournalStore {
     from: string | undefined,
     to: string | undefined,
   ): Promise<string | undefined> {
-    await this.#append(['swap', key, printOf(from), to ?? null, Date.now()]);
+    await this.#append(['swap', key, hashOf(from), to ?? null, Date.now()]);
     return this.#texts.get(key);
   }
 
   async get(key: string): Promise<JournalItem | undefined> {
-    await this.#readOn();
+    await this.load();
     return this.#texts.item(key, Date.now());
   }
 
   async list(prefix: string, page?: JournalPage): Promise<readonly JournalItem[]> {
-    await this.#readOn();
+    await this.load();
     return this.#texts.list(prefix, page, Date.now());
   }
 
-  // Those who ask while others are read for are told together.
-  #readOn(): Promise<void> {
+  /** Reads what was added to the file. Calls that come before the reading begins share it. */
+  load(): Promise<void> {
     this.#reading ??= this.#inTurn(async () => {
       this.#reading = undefined;
-      await this.#catchUp(await realPathOf(this.#given));
+      await this.#catchUp(await this.#open());
     });
     return this.#reading;
   }
 
-  #append(line: Line): Promise<void> {
+  #append(line: JournalLine): Promise<void> {
     this.#waiting.push(line);
     this.#batch ??= this.#inTurn(() => {
       this.#batch = undefined;
@@ -95,34 +114,50 @@ class FileJournal implements JournalStore {
 
   #inTurn<T>(task: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(task);
-    this.#last = turn.catch(() => undefined); // its callers hear of it
+    this.#last = turn.catch(() => undefined); // its callers get the error
     return turn;
   }
 
-  async #write(lines: readonly Line[]): Promise<void> {
-    await mkdir(dirname(this.#given), { recursive: true });
-    const path = await realPathOf(this.#given);
+  /** The real path of the file. Refuses a relative path that may mean two files. */
+  async #open(): Promise<string> {
+    const path = await realPathOf(this.#path);
+    if (!this.#isPathChecked) {
+      const now = resolve(this.#given);
+      if (now !== this.#path && existsSync(now) && (await realPathOf(now)) !== path) {
+        throw ambiguousPath(this.#given, this.#path, now);
+      }
+      this.#isPathChecked = true;
+    }
+    return path;
+  }
+
+  async #write(lines: readonly JournalLine[]): Promise<void> {
+    const path = await this.#open();
     await mkdir(dirname(path), { recursive: true });
+    // Reads a long file without the lock, and refuses one of an older version before anything is added to it.
+    await this.#catchUp(path);
     const isSafe = await withLock(path, async (lock) => {
-      if (this.#read.id === '') {
-        await this.#catchUp(path); // refuses a file of an older version, before anything is added to it
-      }
-      const bytes = await appendSafely(path, lines.map(textOf).join(''));
-      // What stands in the file counts: another process may have been faster with a claim.
+      await appendSafely(path, lines.map(textOf).join(''));
+      // The file decides: another process may have been faster with a claim.
       await this.#catchUp(path);
-      if (bytes > this.#maxBytes) {
-        // The lines are on the disk by now.
-        await this.#compact(path, lock).catch((reason: unknown) => this.#warn(reason));
-      }
       return lock.isHeld();
     });
-    // A machine that slept may have written to a file that others replaced; twice does no harm.
+    // A machine that slept may have written to a file that others replaced; a second write does no harm.
     if (!isSafe) {
       await this.#write(lines);
+      return;
+    }
+    if (!this.#isCompacting && this.#isWorthCompacting()) {
+      this.#isCompacting = true;
+      void this.#compact(path)
+        .catch((reason: unknown) => this.#warn(reason)) // the lines are on the disk by now
+        .finally(() => {
+          this.#isCompacting = false;
+        });
     }
   }
 
-  /** Reads what was added to the file since it was last read. */
+  /** Reads the lines that were added since the last time, in chunks. */
   async #catchUp(path: string): Promise<void> {
     const handle = await open(path, 'r').catch(unlessMissing);
     if (!handle) {
@@ -135,27 +170,37 @@ class FileJournal implements JournalStore {
       if (id !== this.#read.id || size < this.#read.offset) {
         this.#forget(id);
       }
-      const bytes = Buffer.alloc(size - this.#read.offset);
-      const { bytesRead } = await handle.read(bytes, 0, bytes.length, this.#read.offset);
-      // A line without its end may still be written.
-      const end = bytes.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
-      const lines = linesIn(bytes.subarray(0, end).toString('utf8'));
-      if (lines.some(isOld)) {
-        this.#forget('');
-        throw oldFormat(path);
+      let buffer = Buffer.alloc(Math.min(chunkBytes, size - this.#read.offset));
+      while (this.#read.offset < size) {
+        const length = Math.min(buffer.length, size - this.#read.offset);
+        const { bytesRead } = await handle.read(buffer, 0, length, this.#read.offset);
+        const end = buffer.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
+        if (end > 0) {
+          this.#applyAll(buffer.toString('utf8', 0, end), path);
+          this.#read.offset += end;
+        } else if (bytesRead === 0 || this.#read.offset + bytesRead >= size) {
+          break; // a line without its end may still be written
+        } else {
+          buffer = Buffer.alloc(2 * buffer.length); // a line that is longer than the chunk
+        }
       }
-      lines.forEach((line) => this.#apply(line));
-      this.#read.offset += end;
     } finally {
       await handle.close();
     }
   }
 
-  #apply(line: unknown): void {
-    if (isSwap(line)) {
-      const [, key, from, to, at] = line;
-      if (printOf(this.#texts.get(key)) === from) {
-        this.#texts.set(key, to ?? undefined, at);
+  #applyAll(text: string, path: string): void {
+    for (const line of text.split('\n')) {
+      const value = parseLine(line);
+      if (isOld(value)) {
+        this.#forget('');
+        throw oldFormat(path);
+      }
+      if (isSwap(value)) {
+        const [, key, from, to, at] = value;
+        if (hashOf(this.#texts.get(key)) === from) {
+          this.#texts.set(key, to ?? undefined, at, Buffer.byteLength(line) + 1);
+        }
       }
     }
   }
@@ -163,21 +208,58 @@ class FileJournal implements JournalStore {
   #forget(id: string): void {
     this.#texts.clear();
     this.#read = { id, offset: 0 };
+    this.#minBytes = largeBytes;
   }
 
-  async #compact(path: string, lock: HeldLock): Promise<void> {
-    const lines = [...this.#texts].map(([key, value, at]) =>
-      textOf(['swap', key, null, value, at]),
-    );
-    const text = lines.join('');
-    // What is not over stays: no use in trying again at every write.
-    this.#maxBytes = Math.max(largeBytes, 2 * Buffer.byteLength(text));
-    const draft = `${path}.tmp`;
-    await rm(draft, { force: true }); // a process was killed here
-    await appendSafely(draft, text);
-    if (await lock.isHeld()) {
-      await rename(draft, path);
+  #isWorthCompacting(): boolean {
+    const { offset } = this.#read;
+    return offset > this.#minBytes && offset > 2 * this.#texts.bytes;
+  }
+
+  async #compact(path: string): Promise<void> {
+    // If this comes to nothing, it is tried again once the file has grown by half.
+    this.#minBytes = 1.5 * this.#read.offset;
+    if (await isBeingDrafted(path)) {
+      return;
     }
+    const draft = await Draft.create(path);
+    try {
+      // Both at once: the draft holds exactly what the lines up to this offset say.
+      const { id, offset } = this.#read;
+      const entries = [...this.#texts];
+      await draft.add(linesOf(entries));
+      let copiedTo = offset;
+      while (this.#read.id === id && this.#read.offset - copiedTo > chunkBytes) {
+        const end = this.#read.offset;
+        await draft.copy(path, copiedTo, end);
+        copiedTo = end;
+      }
+      await draft.sync(); // most of it, without the lock
+      await this.#inTurn(() =>
+        withLock(path, (lock) => this.#replace(path, { draft, id, copiedTo, lock })),
+      );
+    } finally {
+      await draft.remove();
+    }
+  }
+
+  /** Puts the draft in place of the file, unless another process has replaced the file. */
+  async #replace(path: string, { draft, id, copiedTo, lock }: Replacement): Promise<void> {
+    await this.#catchUp(path);
+    if (this.#read.id !== id || this.#read.offset < copiedTo) {
+      return;
+    }
+    if (this.#read.offset > copiedTo) {
+      await draft.copy(path, copiedTo, this.#read.offset);
+      await draft.sync();
+    }
+    await draft.close();
+    if (!(await lock.isHeld())) {
+      return;
+    }
+    await rename(draft.path, path);
+    this.#read = { id: draft.firstLine, offset: draft.size };
+    this.#minBytes = largeBytes;
     await syncFolder(dirname(path));
   }
 
@@ -185,15 +267,30 @@ class FileJournal implements JournalStore {
     if (!this.#hasWarned) {
       this.#hasWarned = true;
       process.emitWarning(
-        `The journal ${this.#given} could not be rewritten without what is over (${reasonOf(reason)}). It is complete, and grows until that succeeds.`,
+        `The journal ${this.#path} could not be compacted (${reasonOf(reason)}). It is complete, and grows until a compaction succeeds.`,
         'PostreelWarning',
       );
     }
   }
 }
 
-/** Writes lines at the end of a file and waits for the disk; the answer is the size of the file. */
-async function appendSafely(path: string, lines: string): Promise<number> {
+/** One line for each entry, made when it is written. */
+function* linesOf(entries: readonly (readonly [string, string, number])[]): Generator<JournalLine> {
+  for (const [key, value, at] of entries) {
+    yield ['swap', key, null, value, at];
+  }
+}
+
+interface Replacement {
+  readonly draft: Draft;
+  /** The first line of the file that was copied. */
+  readonly id: string;
+  readonly copiedTo: number;
+  readonly lock: HeldLock;
+}
+
+/** Writes lines at the end of a file and waits for the disk. */
+async function appendSafely(path: string, lines: string): Promise<void> {
   const handle = await open(path, 'a+', 0o600); // prompts may be confidential
   try {
     const { size } = await handle.stat();
@@ -201,11 +298,10 @@ async function appendSafely(path: string, lines: string): Promise<number> {
     const start =
       size === 0 ? textOf(['file', randomUUID()]) : (await isTorn(handle, size)) ? '\n' : '';
     await handle.appendFile(start + lines);
-    await handle.sync();
+    await syncFile(handle);
     if (size === 0) {
       await syncFolder(dirname(path));
     }
-    return size + Buffer.byteLength(start + lines);
   } finally {
     await handle.close();
   }
@@ -217,31 +313,11 @@ async function isTorn(handle: FileHandle, size: number): Promise<boolean> {
   return buffer[0] !== 0x0a;
 }
 
-/** What tells this file from one that was there before it: its first line. */
+/** The first line, which tells this file from an earlier one with the same path. */
 async function idOf(handle: FileHandle): Promise<string> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(headerBytes), 0, headerBytes, 0);
   const [first = ''] = buffer.toString('utf8', 0, bytesRead).split('\n');
   return first;
-}
-
-function textOf(line: Line): string {
-  return `${JSON.stringify(line)}\n`;
-}
-
-/** The lines of a text; one that was torn by a crash is passed over. */
-function linesIn(text: string): unknown[] {
-  return text.split('\n').flatMap((line) => {
-    try {
-      return [JSON.parse(line) as unknown];
-    } catch {
-      return [];
-    }
-  });
-}
-
-/** Is it a line of the versions that knew no `once`? What it says would be forgotten, and done again. */
-function isOld(line: unknown): boolean {
-  return Array.isArray(line) && ['put', 'claim', 'delete'].includes(String(line[0]));
 }
 
 function oldFormat(path: string): ConfigurationError {
@@ -251,16 +327,14 @@ function oldFormat(path: string): ConfigurationError {
   );
 }
 
-function isSwap(value: unknown): value is SwapLine {
-  if (!Array.isArray(value) || value.length !== 5) {
-    return false;
-  }
-  const [type, key, from, to, at] = value as unknown[];
-  const areTexts = [from, to].every((text) => text === null || typeof text === 'string');
-  return type === 'swap' && typeof key === 'string' && areTexts && typeof at === 'number';
+function ambiguousPath(given: string, path: string, other: string): ConfigurationError {
+  return new ConfigurationError(
+    `\`fileJournal('${given}')\` was made for ${path}, but the working directory has changed since, and ${other} exists as well. Pass \`fileJournal()\` the absolute path of the journal to use.`,
+    { code: 'JOURNAL_PATH', outcome: 'not-sent' },
+  );
 }
 
-function printOf(value: string | undefined): string | null {
+function hashOf(value: string | undefined): string | null {
   return value === undefined ? null : fingerprint(value);
 }
 

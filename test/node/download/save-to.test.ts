@@ -10,7 +10,7 @@ import {
 } from 'postreel';
 import { saveTo } from 'postreel/node';
 import type { FakeMediaOptions } from 'postreel/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { arrivals, serve } from '../../support/fake-server.js';
 import { settled } from '../../support/settled.js';
 
@@ -71,6 +71,18 @@ describe('saveTo()', () => {
       ids.map((id) => `${id}.mp3`).sort(),
     );
     expect(names.map((name) => name[0]).sort()).toEqual(['0', '1']);
+  });
+
+  it('saves where a relative pattern led when it was given', async () => {
+    const { file, bytes } = await finished();
+    const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder);
+    const save = saveTo('speech/{fileId}.mp3');
+    cwd.mockReturnValue(join(folder, 'elsewhere'));
+    await save(file, { index: 0 });
+    cwd.mockRestore();
+    expect(await readdir(folder)).toEqual(['speech']);
+    const saved = await readFile(join(folder, 'speech', `${file.fileId}.mp3`));
+    expect(saved.equals(bytes())).toBe(true);
   });
 
   it('keeps the ids of a pattern inside of its folder', async () => {

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { MessagingClient, type JournalStore } from 'postreel';
 import { fileJournal } from 'postreel/node';
 import { createFakeMessaging } from 'postreel/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import fc from '../../support/property.js';
 
 let folder = '';
@@ -31,6 +31,12 @@ const all = async (at = path) =>
 /** Writes a value, whatever stands there. */
 const put = async (journal: JournalStore, key: string, value?: string) =>
   journal.swap(key, (await journal.get(key))?.value, value);
+/** Waits until the file is rewritten without what is obsolete. */
+const isCompacted = () =>
+  vi.waitFor(async () => {
+    expect((await stat(path)).size).toBeLessThan(1_000);
+    expect(await readdir(folder)).not.toContainEqual(expect.stringMatching(/draft|lock/));
+  });
 const large = 'x'.repeat(1_200_000);
 
 describe('a journal in a file', () => {
@@ -60,7 +66,7 @@ describe('a journal in a file', () => {
     await put(one, 'big', large);
     await put(fileJournal(path), 'big');
     await put(one, 'b', '2');
-    expect((await stat(path)).size).toBeLessThan(1_000);
+    await isCompacted();
     expect(await other.list('')).toMatchObject([
       { key: 'a', value: '1' },
       { key: 'b', value: '2' },
@@ -72,7 +78,7 @@ describe('a journal in a file', () => {
     await writeFile(path, `["file","old"]\n["swap","a",null,"1",${at}]\n`);
     await put(fileJournal(path), 'big', large);
     await put(fileJournal(path), 'big');
-    expect((await stat(path)).size).toBeLessThan(1_000);
+    await isCompacted();
     const { ageMs = 0 } = (await fileJournal(path).get('a')) ?? {};
     expect(ageMs).toBeGreaterThanOrEqual(3_600_000);
   });
@@ -81,6 +87,38 @@ describe('a journal in a file', () => {
     const deep = join(folder, 'data', 'today');
     await put(fileJournal(join(deep, 'jobs.jsonl')), 'a', '1');
     expect(await readdir(deep)).toEqual(['jobs.jsonl']);
+  });
+
+  it('is the same file after the working directory has changed', async () => {
+    const [here, there] = [join(folder, 'here'), join(folder, 'there')];
+    await Promise.all([here, there].map((at) => mkdir(at)));
+    const cwd = vi.spyOn(process, 'cwd').mockReturnValue(here);
+    const journal = fileJournal('jobs.jsonl');
+    cwd.mockReturnValue(there);
+    await put(journal, 'a', '1');
+    cwd.mockRestore();
+    expect(await readdir(there)).toEqual([]);
+    expect(await all(join(here, 'jobs.jsonl'))).toEqual({ a: '1' });
+  });
+
+  it('refuses a call when its relative path means two files, and names both', async () => {
+    const [here, there] = [join(folder, 'here'), join(folder, 'there')];
+    await Promise.all([here, there].map((at) => mkdir(at)));
+    await put(fileJournal(join(there, 'jobs.jsonl')), 'a', '1');
+    const cwd = vi.spyOn(process, 'cwd').mockReturnValue(here);
+    const journal = fileJournal('jobs.jsonl');
+    cwd.mockReturnValue(there);
+    const fake = createFakeMessaging();
+    const messaging = new MessagingClient({ ...fake.options, journal });
+    const mail = { from: 'a@example.com', to: 'b@example.com', subject: 'Hi', body: 'Hi' };
+    for (const once of ['a', 'b']) {
+      const error = await messaging.send(mail, { once }).catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not-sent' });
+      expect(String(error)).toContain(join(here, 'jobs.jsonl'));
+      expect(String(error)).toContain(join(there, 'jobs.jsonl'));
+    }
+    cwd.mockRestore();
+    expect(fake.requests).toEqual([]);
   });
 
   it('is for the eyes of its owner only', async () => {
@@ -146,7 +184,7 @@ describe('a journal that is reached through links', () => {
     const journal = fileJournal(join(folder, 'link'));
     await put(journal, 'a', large);
     await put(fileJournal(join(folder, 'link')), 'a', '1');
-    expect((await stat(path)).size).toBeLessThan(1_000);
+    await isCompacted();
     expect(await readlink(join(folder, 'link'))).toBe('jobs.jsonl');
     expect(await all()).toEqual({ a: '1' });
   });

@@ -65,5 +65,6 @@ export function useRecordedDisk() {
 function nameOf(path: unknown): string {
   return basename(String(path))
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, '*')
-    .replace(/^(\.postreel)-.*(\.part(\.json)?)$/, '$1-*$2');
+    .replace(/^(\.postreel)-.*(\.part(\.json)?)$/, '$1-*$2')
+    .replace(/^(jobs\.jsonl)\..*(\.draft)$/, '$1.*$2');
 }
