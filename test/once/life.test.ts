@@ -226,7 +226,7 @@ describe('the claim of a key', () => {
   it('is not taken over while it lives, also where the caller would send again', async () => {
     await killed({ timeout: 600_000 });
     const again = { once, retry: { unknownOutcome: true } };
-    const early = clientOf().send(mail, { ...again, deadline: 500_000 });
+    const early = clientOf().send(mail, { ...again, deadline: 250_000 });
     expect(await failureOf(early)).toMatchObject({ outcome: 'not-sent' });
     expect(fake.requests).toEqual([]);
     await clientOf().send(mail, again); // waits for the end of the claim's time
