@@ -109,6 +109,18 @@ describe('client.journal.forget()', () => {
   );
 });
 
+/** The `fetch` of a fake, for another address; it keeps the fake's time. */
+function moved(
+  { fetch, baseUrl }: { readonly fetch: typeof globalThis.fetch; readonly baseUrl: string },
+  address: string,
+): typeof globalThis.fetch {
+  const own: typeof fetch = (input, init) => fetch(String(input).replace(address, baseUrl), init);
+  for (const symbol of Object.getOwnPropertySymbols(fetch)) {
+    Object.defineProperty(own, symbol, { value: Reflect.get(fetch, symbol) });
+  }
+  return own;
+}
+
 describe('how long a key is kept', () => {
   /** A store whose entries are all so much older. */
   const aged = (store: JournalStore, ageMs: () => number): JournalStore => ({
@@ -166,6 +178,34 @@ describe('how long a key is kept', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await keysOf()).toBeGreaterThanOrEqual(3);
     expect(await client.journal.list()).toHaveLength(1);
+  });
+
+  it('is a matter of each service, also where both stand behind one address', async () => {
+    const media = createFakeMedia();
+    const baseUrl = 'https://api.example.com';
+    const store = aged(journal, () => 100 * dayMs);
+    const open = () => new MediaClient({ ...media.options, baseUrl, journal: store });
+    const speech = { content: 'Hello', voiceId: 'voice_1' };
+    const client = () => open().with({ fetch: moved(media, baseUrl) });
+    await client().generate.audio(speech, { once: 'a' });
+    for await (const { error } of client().queue([speech], { name: 'books', key: () => 'b' })) {
+      expect(error).toBeUndefined();
+    }
+    const fetch = moved(fake, baseUrl);
+    const own = new MessagingClient({ ...fake.options, baseUrl, fetch, journal: store });
+    await own.send(mail, { once: 'c' });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    // A second sweep of messaging, of a process that was started later.
+    const marks = await journal.list('swept/');
+    expect(marks.map(({ key }) => key.split('/').at(-1))).toContain('messaging');
+    await own.track({ email: 'ann@example.com', event: 'paid' }, { once: 'd' });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const keys = async (one: { journal: typeof own.journal }) =>
+      (await one.journal.list()).map(({ key }) => key).sort();
+    expect(await keys(client())).toEqual(['a', 'key b']);
+    expect((await keys(own)).includes('a')).toBe(false);
+    await client().generate.audio(speech, { once: 'a' });
+    expect(media.files).toHaveLength(2);
   });
 
   it('is looked at once an hour, by one of all processes', async () => {
