@@ -39,11 +39,7 @@ export class Exchange {
   readonly #timer: Timer;
   readonly #warn: (message: string) => void;
 
-  constructor(
-    call: PreparedCall,
-    key: string | null,
-    { settings, limitMs, warn }: ExchangeTerms,
-  ) {
+  constructor(call: PreparedCall, key: string | null, { settings, limitMs, warn }: ExchangeTerms) {
     this.#call = call;
     this.#key = key;
     this.#settings = settings;

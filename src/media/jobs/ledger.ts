@@ -218,7 +218,10 @@ export class JobLedger {
   }
 
   /** The call of these jobs certainly made nothing: their keys are free, or stand as they were before. */
-  async release(claims: readonly Known<Claimed | Unknown>[], before: readonly Known[]): Promise<void> {
+  async release(
+    claims: readonly Known<Claimed | Unknown>[],
+    before: readonly Known[],
+  ): Promise<void> {
     const changes = claims.map((known) => {
       const over = before.find(({ place }) => place === known.place)?.entry;
       return this.#ledger.change(known, over && afterClaim(over));
