@@ -1,6 +1,7 @@
 import { MediaClient, memoryJournal, MessagingClient, type JournalStore } from 'postreel';
 import { createFakeMedia, createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { moved } from '../support/once/moved.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' };
 const call = 'POST /v1/send';
@@ -108,18 +109,6 @@ describe('client.journal.forget()', () => {
     },
   );
 });
-
-/** The `fetch` of a fake, for another address; it keeps the fake's time. */
-function moved(
-  { fetch, baseUrl }: { readonly fetch: typeof globalThis.fetch; readonly baseUrl: string },
-  address: string,
-): typeof globalThis.fetch {
-  const own: typeof fetch = (input, init) => fetch(String(input).replace(address, baseUrl), init);
-  for (const symbol of Object.getOwnPropertySymbols(fetch)) {
-    Object.defineProperty(own, symbol, { value: Reflect.get(fetch, symbol) });
-  }
-  return own;
-}
 
 describe('how long a key is kept', () => {
   /** A store whose entries are all so much older. */
