@@ -90,6 +90,7 @@ export class Exchange {
   ): Promise<void> {
     const { method, path, clock } = this.#call;
     if (!this.#isHandedOver) {
+      reading?.abort(); // its outcome is `not-sent`: it must not leave now
       return;
     }
     this.#warn(

@@ -156,7 +156,7 @@ export class Ledger {
     if (ahead) {
       ahead.tried.add(text);
     } else {
-      this.change({ place, entry: claim, text, ageMs: 0 }, over && afterClaim(over.entry));
+      this.change({ place, entry: claim, text, ageMs: 0 }, over?.entry);
     }
     throw failure;
   }
@@ -381,11 +381,12 @@ export function unknownOf(entry: Claimed | Unknown): Unknown {
 }
 
 /**
- * What stands under a key after a call that certainly did nothing: the entry that it was sent over. A claim
- * that had expired is not brought back to life.
+ * An entry that a call is sent over, as it is written back if the call certainly did nothing. A claim that
+ * has expired is written back as unknown: it is not brought back to life.
  */
-export function afterClaim(over: Entry): Entry {
-  return over.state === 'claimed' ? unknownOf(over) : over;
+export function takenOver(known: Known): Known {
+  const { entry } = known;
+  return entry.state === 'claimed' ? { ...known, entry: unknownOf(entry) } : known;
 }
 
 // A later call of the key is unknown, and this one was answered; or another process has written the same

@@ -10,7 +10,15 @@ import {
 import { nameOf } from './journal.js';
 import { answerAgain, keptAnswer, type KeptAnswer } from './kept-answer.js';
 import { claimLimitMs, holdClaim, type HeldClaim } from './claim.js';
-import { isAlive, leftMsOf, type Claimed, type Entry, type Known, type Ledger } from './ledger.js';
+import {
+  isAlive,
+  leftMsOf,
+  takenOver,
+  type Claimed,
+  type Entry,
+  type Known,
+  type Ledger,
+} from './ledger.js';
 import { oneOf, readOptions } from './options.js';
 import { kindOf, type PreparedCall, type SendHooks } from './request.js';
 import type { Answer, RequestOptions } from './types.js';
@@ -126,7 +134,8 @@ export class OnceCalls {
       call.state.outcome = 'unknown';
       throw unknownOutcome(key);
     }
-    const claim = new Claim({ ledger, place, over: found, call, key });
+    const over = found && takenOver(found);
+    const claim = new Claim({ ledger, place, over, call, key });
     try {
       const hooks = {
         beforeSending: () => claim.take(),

@@ -7,9 +7,9 @@ import {
 import { nameOf } from '../../core/journal.js';
 import { holdClaim, type HeldClaim } from '../../core/claim.js';
 import {
-  afterClaim,
   isAlive,
   leftMsOf,
+  takenOver,
   unknownOf,
   type Answered,
   type Claimed,
@@ -159,7 +159,7 @@ export class JobLedger {
         return { state: 'claimed', leftMs: leftMsOf(known), call };
       }
       if (sendsUnknown) {
-        return { state: 'free', over: known };
+        return { state: 'free', over: takenOver(known) };
       }
       throw unknownJob(once, call);
     }
@@ -224,7 +224,7 @@ export class JobLedger {
   ): Promise<void> {
     const changes = claims.map((known) => {
       const over = before.find(({ place }) => place === known.place)?.entry;
-      return this.#ledger.change(known, over && afterClaim(over));
+      return this.#ledger.change(known, over);
     });
     await Promise.all(changes.map(({ tried }) => tried));
   }

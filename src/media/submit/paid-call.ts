@@ -357,7 +357,7 @@ export class PaidCall {
       members.forEach((one) =>
         mayRepeat ? this.#turnBack(one, failure) : reject(one, failure, 'not-sent'),
       );
-      this.#host.pause(firstPauseMs, maxPauseMs, failure);
+      this.#pauseAfter(failure);
       return;
     }
     lanesOf(members).forEach((lane) => lane.answered());
@@ -375,9 +375,7 @@ export class PaidCall {
     if (isAnswered) {
       lanesOf(members).forEach((lane) => lane.answered());
     }
-    if (!(failure instanceof NothingToSend)) {
-      this.#host.pause(firstPauseMs, maxPauseMs, failure);
-    }
+    this.#pauseAfter(failure);
     await this.#lose(claims);
     for (const one of members) {
       one.state.mayHaveHappened = true;
@@ -390,6 +388,13 @@ export class PaidCall {
       } else {
         reject(one, failure, 'unknown');
       }
+    }
+  }
+
+  #pauseAfter(failure: unknown): void {
+    // A call that nobody waits for any more says nothing about the service.
+    if (!(failure instanceof NothingToSend)) {
+      this.#host.pause(firstPauseMs, maxPauseMs, failure);
     }
   }
 
