@@ -249,6 +249,24 @@ describe('a job with `once`', () => {
     expect((await inTime(make('film/1'))).fileId).toBe(first.fileId);
   });
 
+  it('whose file failed is unknown once making it again was lost, also after a refusal', async () => {
+    const { fake, make } = keyed();
+    fake.outcome({ status: 'error' }, ({ fileId }) => fileId === 'file_000001');
+    const first = await inTime(make('film/1'));
+    await inTime(ending(first.waitForFile()));
+    fake.fail(videoEndpoint, { loseAnswer: true });
+    const again = { retryFailed: true };
+    expect((await inTime(ending(make('film/1', again)))).error).toMatchObject({
+      outcome: 'unknown',
+    });
+    fake.fail(videoEndpoint, { status: 400 });
+    await inTime(ending(make('film/1', { ...again, retry: { unknownOutcome: true } })));
+    expect((await inTime(ending(make('film/1', again)))).error).toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+    });
+    expect(fake.files).toHaveLength(2);
+  });
+
   it('that is unknown stays so when a second try is given up before it leaves', async () => {
     const { fake, media, journal, make } = keyed();
     fake.fail(videoEndpoint, { loseAnswer: true });
