@@ -14,16 +14,31 @@ export function monotonicMs(): number {
 export interface Clock {
   /** Milliseconds that only go forward. */
   now(): number;
-  /** Runs a task once at that time; returns a way to stop it. Keeps the process alive meanwhile. */
-  at(time: number, task: () => void): () => void;
+  /** Runs a task once at that time; returns a way to stop it. */
+  at(time: number, task: () => void, options?: TaskOptions): () => void;
   /** The same for the time limit of something that runs meanwhile: a fake's time waits for that. */
   limit(delayMs: number, task: () => void): () => void;
+}
+
+/** How a clock treats a task that is run later. */
+export interface TaskOptions {
+  /** Does the task keep the process alive until it has run? @default true */
+  readonly keepsAlive?: boolean;
+  /** Does a fake's time move on for the task? @default true */
+  readonly movesTime?: boolean;
 }
 
 /** The process's own time. */
 export const systemClock: Clock = {
   now: monotonicMs,
-  at: (time, task) => systemClock.limit(Math.max(0, Math.ceil(time - monotonicMs())), task),
+  at(time, task, { keepsAlive = true } = {}) {
+    const delayMs = Math.max(0, Math.ceil(time - monotonicMs()));
+    const timer: unknown = setTimeout(task, Math.min(delayMs, maxDelayMs));
+    if (!keepsAlive) {
+      (timer as { unref?: () => void }).unref?.(); // a browser's timer is a number
+    }
+    return () => clearTimeout(timer as number); // as setTimeout() gave it
+  },
   limit(delayMs, task) {
     const timer = setTimeout(task, Math.min(delayMs, maxDelayMs));
     return () => clearTimeout(timer);

@@ -205,8 +205,10 @@ export class Connection<
     const warn = (message: string) =>
       this.events.emit('warning', { method: '', path: '', message });
     const scopes = [scope, queueScope];
-    const ledger = new Ledger({ store, clock, keepMs, scopes, owner, warn });
-    return { ledger, scope, queueScope, owner };
+    const { name, hasCall } = this.#service;
+    const service = { name, hasCall };
+    const ledger = new Ledger({ store, clock, keepMs, scopes, owner, service, warn });
+    return { ledger, scope, queueScope, owner, hasCall, warn };
   }
 
   #keepsJournal({ journal, keep, baseUrl, rateLimit }: ConnectionOptions): boolean {

@@ -16,8 +16,17 @@ import { isLoopback, parseExactly } from './values.js';
 // Far more than any answer of these services; an endless body must end somewhere.
 const maxAnswerBytes = 256 * 1024 * 1024;
 const maxErrorBytes = 2 * 1024 * 1024;
-// Stop reading a late paid response after this, or after its own time limit.
+// How long a response is read after its caller gave up.
 const maxLateMs = 5 * 60_000;
+
+/** How a request is made. */
+interface ExchangeTerms {
+  readonly settings: Settings;
+  /** How long it may take. */
+  readonly limitMs: number;
+  /** Emits a `warning`. */
+  readonly warn: (message: string) => void;
+}
 
 /** One request on the wire, and how far it has come. */
 export class Exchange {
@@ -28,12 +37,14 @@ export class Exchange {
   readonly #key: string | null;
   readonly #settings: Settings;
   readonly #timer: Timer;
+  readonly #warn: (message: string) => void;
 
-  constructor(call: PreparedCall, key: string | null, settings: Settings, limitMs: number) {
+  constructor(call: PreparedCall, key: string | null, { settings, limitMs, warn }: ExchangeTerms) {
     this.#call = call;
     this.#key = key;
     this.#settings = settings;
     this.#timer = new Timer(limitMs, call.signal, call.clock);
+    this.#warn = warn;
   }
 
   /** Does `fetch` have the request? From then on it may take effect. */
@@ -46,22 +57,21 @@ export class Exchange {
    * reason of an abort.
    */
   async run(http: Http): Promise<string> {
-    const { signal, input, clock } = this.#call;
+    const { signal, input } = this.#call;
     const onLate = input.hooks?.onLate;
-    // The answer to a paid call is read to its end, even when its caller no longer waits.
-    const lateMs = Math.max(maxLateMs, this.#timer.limitMs);
-    const late = onLate && new Timer(lateMs, undefined, clock);
-    const received = this.#receive(http, (late ?? this.#timer).signal);
-    const text = late?.last(received) ?? received;
+    // Such a response is read to its end, even when its caller no longer waits.
+    const reading = onLate && new AbortController();
+    const text = this.#receive(http, (reading ?? this.#timer).signal);
     try {
       return await this.#timer.within(text);
     } catch (fault) {
       // The status line of a refusal decides, even when its body is lost.
       if (this.response?.ok === false && !isOver(signal)) {
+        reading?.abort();
         return '';
       }
-      if (onLate) {
-        text.then((answer) => this.#takeLate(answer, onLate)).catch(() => undefined); // no ids in it
+      if (onLate && isOver(this.#timer.signal)) {
+        void this.#readLate(text, onLate, reading);
       }
       throw this.#explain(fault);
     } finally {
@@ -69,10 +79,33 @@ export class Exchange {
     }
   }
 
-  #takeLate(text: string, onLate: (body: unknown) => void): void {
-    const body = parseExactly(text);
-    if (this.response?.ok || this.#call.route.isAccepted?.(body)) {
-      onLate(body);
+  /**
+   * Reads on after the caller gave up, since the response may hold ids of what was made. It keeps the process
+   * alive meanwhile, for a limited time.
+   */
+  async #readLate(
+    text: Promise<string>,
+    onLate: (body: unknown) => void,
+    reading: AbortController | undefined,
+  ): Promise<void> {
+    const { method, path, clock } = this.#call;
+    if (!this.#isHandedOver) {
+      reading?.abort(); // its outcome is `not-sent`: it must not leave now
+      return;
+    }
+    this.#warn(
+      `The caller of ${method} ${path} gave up before the response came. The response is read for up to ${maxLateMs / 60_000} more minutes, because it may hold the ids of what was made; until then it keeps the process alive.`,
+    );
+    const stop = clock.limit(maxLateMs, () => reading?.abort());
+    try {
+      const body = parseExactly(await text);
+      if (this.response?.ok || this.#call.route.isAccepted?.(body)) {
+        onLate(body);
+      }
+    } catch {
+      // no response, or no ids in it
+    } finally {
+      stop();
     }
   }
 

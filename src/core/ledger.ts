@@ -21,8 +21,13 @@ interface Written {
 /** It is about to be sent, or on its way. */
 export interface Claimed extends Written {
   readonly state: 'claimed';
-  /** How long it may take: when it is older, nobody knows what became of it. */
+  /**
+   * How long it lives without a renewal: when it is older, nobody knows what became of its call. Versions
+   * before the renewals wrote `null` for a call without a time limit.
+   */
   readonly limitMs: number;
+  /** How often it was renewed: each renewal changes the text. */
+  readonly renewals?: number | undefined;
   /** What it needs to be named by until it is answered. */
   readonly content?: unknown;
 }
@@ -61,6 +66,12 @@ export interface LedgerParts {
   readonly scopes: readonly string[];
   /** The same among the keys of a named queue. */
   readonly owner: string | undefined;
+  /** The service of this client: the other one may have its keys at the same places. */
+  readonly service: {
+    readonly name: string;
+    /** Does a call belong to the service? It stands in each entry. */
+    readonly hasCall: (call: string) => boolean;
+  };
   /** Says that a write has failed, once an outage, and what that means. */
   readonly warn: (message: string) => void;
 }
@@ -75,9 +86,11 @@ interface Ahead {
 // A store that is slower than this is as good as gone.
 const maxAnswerMs = 5_000;
 const claimPausesMs = [0, 250, 1_000];
-const writePausesMs = [0, 1_000, 4_000, 15_000, 60_000, 60_000];
+const writePausesMs = [1_000, 4_000, 15_000, 60_000, 60_000];
 const pageSize = 1_000;
 const sweepEveryMs = 3_600_000;
+// Of a claim whose text names no time.
+const unlimitedClaimMs = 3_600_000;
 
 /**
  * Keys that are used once, in a store. A key is claimed before anything is sent under it, by one atomic
@@ -88,7 +101,10 @@ export class Ledger {
   readonly #parts: LedgerParts;
   /** What is to be written, and what stands there as far as is known. */
   readonly #ahead = new Map<string, Ahead>();
-  readonly #writing = new Map<string, Promise<void>>();
+  /** The places that are written again after a pause. */
+  readonly #retrying = new Set<string>();
+  /** The places that were retried often enough: the next answer of the store begins again. */
+  readonly #postponed = new Set<string>();
   /** Claims of others that were seen, and when they began. */
   readonly #seen = new Map<string, { readonly text: string | undefined; readonly at: number }>();
   #isFailing = false;
@@ -98,6 +114,10 @@ export class Ledger {
     this.#parts = parts;
   }
 
+  get clock(): Clock {
+    return this.#parts.clock;
+  }
+
   /** What stands under a key. What this process could not write so far is written before. */
   async find(place: string): Promise<Known | undefined> {
     this.#sweepNowAndThen();
@@ -105,7 +125,7 @@ export class Ledger {
       await this.#write(place);
     }
     const item = await this.#asked((store) => store.get(place));
-    this.#writeWhatIsLeft(); // the store answers
+    this.#writePostponed(); // the store answers
     if (!item) {
       this.#seen.delete(place);
       return undefined;
@@ -142,20 +162,18 @@ export class Ledger {
   }
 
   /**
-   * Writes another entry in place of one, or none; in the background, and again when that fails.
-   * `tried` resolves after the first try.
+   * Writes another entry in place of one, or none. Where that fails, it is written again in the background.
+   * `tried` resolves after the first try, to whether it has succeeded.
    */
   change<E extends Entry>(
     { place, text }: Known,
     entry: E | undefined,
-  ): { readonly known: Known<E> | undefined; readonly tried: Promise<void> } {
+  ): { readonly known: Known<E> | undefined; readonly tried: Promise<boolean> } {
     const wanted = entry && JSON.stringify(entry);
     const ahead = this.#ahead.get(place) ?? { base: text, wanted, tried: new Set() };
     ahead.wanted = wanted;
     this.#ahead.set(place, ahead);
-    const tried = new Promise<void>((resolve) => {
-      this.#startWriting(place, resolve);
-    });
+    const tried = this.#tryToWrite(place);
     return { known: entry && { place, entry, text: wanted, ageMs: 0 }, tried };
   }
 
@@ -166,7 +184,6 @@ export class Ledger {
 
   /** Resolves when everything is written; rejects when something could not be. */
   async flush(): Promise<void> {
-    await Promise.allSettled(this.#writing.values());
     for (const place of [...this.#ahead.keys()]) {
       await this.#write(place);
     }
@@ -203,42 +220,52 @@ export class Ledger {
     return { ...one, ageMs: Math.max(one.ageMs, now - since.at) };
   }
 
-  #startWriting(place: string, onTried: () => void): void {
-    // Where no request may wait for another (Workers) each writes for itself.
-    const before = hasIoContexts() ? undefined : this.#writing.get(place);
-    const writing = (before ?? Promise.resolve())
-      .then(() => this.#writeUntilDone(place, onTried))
-      .finally(() => this.#writing.get(place) === writing && this.#writing.delete(place));
-    this.#writing.set(place, writing);
-  }
-
-  #writeWhatIsLeft(): void {
-    for (const place of this.#ahead.keys()) {
-      if (!this.#writing.has(place)) {
-        this.#startWriting(place, () => undefined);
+  async #tryToWrite(place: string): Promise<boolean> {
+    try {
+      await this.#write(place);
+      return true;
+    } catch (error) {
+      if (!this.#isFailing) {
+        this.#isFailing = true;
+        this.#parts.warn(
+          `${sentence(error)} What became of a call is written as soon as the journal answers; if the process ends before that, it counts as unknown.`,
+        );
       }
+      // Where no request may wait for another (Workers) each retries for itself.
+      if (hasIoContexts() || !this.#retrying.has(place)) {
+        void this.#retry(place);
+      }
+      return false;
     }
   }
 
-  // Never rejects: `find()` and `flush()` try again, and tell.
-  async #writeUntilDone(place: string, onTried: () => void): Promise<void> {
+  // Nobody awaits it: it does not keep the process alive. `find()` and `flush()` write at once, and throw.
+  async #retry(place: string): Promise<void> {
+    this.#retrying.add(place);
     for (const pauseMs of writePausesMs) {
-      await this.#pause(pauseMs);
+      await new Promise<void>((resolve) => {
+        const { clock } = this.#parts;
+        clock.at(clock.now() + pauseMs, resolve, { keepsAlive: false });
+      });
       try {
-        await this.#write(place).finally(onTried);
+        await this.#write(place);
+        this.#retrying.delete(place);
         return;
-      } catch (error) {
-        if (!this.#isFailing) {
-          this.#isFailing = true;
-          this.#parts.warn(
-            `${sentence(error)} What became of a call is written as soon as the journal answers; if the process ends before that, it counts as unknown.`,
-          );
-        }
+      } catch {
+        // the first failure was reported
       }
     }
+    this.#retrying.delete(place);
+    this.#postponed.add(place);
     this.#parts.warn(
       'The journal still cannot be written. It is tried again with the next call that has a key; until then other processes take what became of the call for unknown.',
     );
+  }
+
+  #writePostponed(): void {
+    const places = [...this.#postponed];
+    this.#postponed.clear();
+    places.forEach((place) => void this.#tryToWrite(place));
   }
 
   async #write(place: string): Promise<void> {
@@ -260,23 +287,20 @@ export class Ledger {
         ahead.base = stands;
       } else {
         this.#ahead.delete(place);
-        if (!isSameAnswer(ahead.wanted, stands)) {
-          this.#keepBeside(place, ahead.wanted);
+        const entry = entryIn(ahead.wanted);
+        if (entry?.state === 'answered' && !isSameAnswer(ahead.wanted, stands)) {
+          this.keepBeside(place, entry);
         }
       }
     }
   }
 
-  // Somebody else has changed the key meanwhile. An answer is never dropped: it has a key of its own then.
-  #keepBeside(place: string, text: string | undefined): void {
-    const entry = entryIn(text);
-    if (entry?.state !== 'answered') {
-      return;
-    }
+  /** Writes a response under a separate key, because another value stands under its own: no id is dropped. */
+  keepBeside(place: string, entry: Answered): void {
     const beside = `${place}/${nameOf([entry.id])}`;
     this.change({ place: beside, entry, text: undefined, ageMs: 0 }, entry);
     this.#parts.warn(
-      `The key "${entry.key}" of ${entry.call} was changed by another process while its call was under way. What this call was answered stands in the journal beside it.`,
+      `The key "${entry.key}" of ${entry.call} was changed by another process, or by another attempt of the call, while its call was under way. The response of this call was written next to it, under a separate key.`,
     );
   }
 
@@ -289,10 +313,10 @@ export class Ledger {
     }
   }
 
-  // Of all processes one does it, at most hourly: it reads all keys.
+  // Of all processes of a service one does it, at most hourly: it reads all keys.
   async #sweep(): Promise<void> {
-    const { keepMs, scopes, owner } = this.#parts;
-    const place = `swept/${scopes[0] ?? ''}`;
+    const { keepMs, scopes, owner, service } = this.#parts;
+    const place = `swept/${scopes[0] ?? ''}/${service.name}`;
     const last = await this.#asked((store) => store.get(place));
     const turn = JSON.stringify(crypto.randomUUID());
     if (last && last.ageMs < sweepEveryMs) {
@@ -303,8 +327,8 @@ export class Ledger {
     }
     for (const scope of scopes) {
       for await (const one of this.entries(`once/${scope}/`)) {
-        const { state, owner: whose } = one.entry;
-        const isOwn = scope === scopes[0] || whose === owner;
+        const { state, owner: whose, call } = one.entry;
+        const isOwn = service.hasCall(call) && (scope === scopes[0] || whose === owner);
         if (isOwn && state === 'answered' && one.ageMs > keepMs) {
           await this.remove(one);
         }
@@ -338,9 +362,34 @@ export class Ledger {
   }
 }
 
-/** Is it still under way? Its age is by the store's clock. */
-export function isAlive({ entry, ageMs }: Known): boolean {
-  return entry.state === 'claimed' && ageMs < entry.limitMs;
+/** Is its call still running, as far as the store knows? */
+export function isAlive(known: Known): boolean {
+  return leftMsOf(known) > 0;
+}
+
+/** How long a claim still lives, by the store's clock; 0 for every other entry. */
+export function leftMsOf({ entry, ageMs }: Known): number {
+  if (entry.state !== 'claimed') {
+    return 0;
+  }
+  const limitMs = Number.isFinite(entry.limitMs) ? entry.limitMs : unlimitedClaimMs;
+  return Math.max(0, limitMs - ageMs);
+}
+
+/** The same call, with the outcome unknown. */
+export function unknownOf(entry: Claimed | Unknown): Unknown {
+  const { id, key, call, print, owner, content } = entry;
+  const facts = { id, key, call, print, ...(owner !== undefined && { owner }) };
+  return { ...facts, state: 'unknown', ...(content !== undefined && { content }) };
+}
+
+/**
+ * An entry that a call is sent over, as it is written back if the call certainly did nothing. A claim that
+ * has expired is written back as unknown: it is not brought back to life.
+ */
+export function takenOver(known: Known): Known {
+  const { entry } = known;
+  return entry.state === 'claimed' ? { ...known, entry: unknownOf(entry) } : known;
 }
 
 // A later call of the key is unknown, and this one was answered; or another process has written the same

@@ -9,7 +9,16 @@ import {
 } from './errors.js';
 import { nameOf } from './journal.js';
 import { answerAgain, keptAnswer, type KeptAnswer } from './kept-answer.js';
-import { isAlive, type Claimed, type Entry, type Known, type Ledger } from './ledger.js';
+import { claimLimitMs, holdClaim, type HeldClaim } from './claim.js';
+import {
+  isAlive,
+  leftMsOf,
+  takenOver,
+  type Claimed,
+  type Entry,
+  type Known,
+  type Ledger,
+} from './ledger.js';
 import { oneOf, readOptions } from './options.js';
 import { kindOf, type PreparedCall, type SendHooks } from './request.js';
 import type { Answer, RequestOptions } from './types.js';
@@ -30,6 +39,10 @@ export interface KeyScope {
   readonly queueScope: string;
   /** Whose entries these are among those of a shared queue: the group. */
   readonly owner: string | undefined;
+  /** Does a call belong to this client's service? The other one may have its keys at the same places. */
+  readonly hasCall: (call: string) => boolean;
+  /** Emits a `warning`. */
+  readonly warn: (message: string) => void;
 }
 
 /** A key of a call, with what it stands for. */
@@ -51,8 +64,6 @@ export interface OnceKey {
 /** What a call needs of its sender. */
 export type Perform<T> = (hooks: SendHooks) => Promise<Answer<T>>;
 
-// The tries of a claim, and a request that leaves at the end of its time, fit in.
-const graceMs = 20_000;
 const askAgainMs = 1_000;
 
 /** Another process was faster: what it wrote decides. */
@@ -71,6 +82,13 @@ export class OnceCalls {
   /** The answer to a call that was made under the key, or the one of `perform`. */
   async make<T>(call: PreparedCall, key: OnceKey, perform: Perform<T>): Promise<Answer<T>> {
     const place = placeOf(this.#keys.scope, key);
+    let hasWarned = false;
+    const onWait = (leftMs: number) => {
+      if (!hasWarned) {
+        hasWarned = true;
+        this.#keys.warn(waitingForClaim(key, leftMs));
+      }
+    };
     for (;;) {
       // Where no request may wait for another (Workers) the journal alone decides.
       const other = hasIoContexts() ? undefined : this.#running.get(place);
@@ -81,7 +99,7 @@ export class OnceCalls {
         ); // then the journal knows
         continue;
       }
-      const run = this.#findOrMake(place, call, key, perform);
+      const run = this.#findOrMake(place, call, key, { perform, onWait });
       this.#running.set(place, run);
       const answer = await run.finally(() => this.#running.delete(place));
       if (answer) {
@@ -95,7 +113,7 @@ export class OnceCalls {
     place: string,
     call: PreparedCall,
     key: OnceKey,
-    perform: Perform<T>,
+    { perform, onWait }: { perform: Perform<T>; onWait: (leftMs: number) => void },
   ): Promise<Answer<T> | undefined> {
     const { ledger } = this.#keys;
     const found = await inTime(ledger.find(place), call);
@@ -109,14 +127,15 @@ export class OnceCalls {
       return { data, response: undefined, requestId: kept.requestId, replayed: true };
     }
     if (found && isAlive(found)) {
-      await waitFor(found, call);
+      await waitFor(found, call, onWait);
       return undefined;
     }
     if (found && !key.sendsUnknown) {
       call.state.outcome = 'unknown';
       throw unknownOutcome(key);
     }
-    const claim = new Claim({ ledger, place, over: found, call, key });
+    const over = found && takenOver(found);
+    const claim = new Claim({ ledger, place, over, call, key });
     try {
       const hooks = {
         beforeSending: () => claim.take(),
@@ -135,13 +154,18 @@ export class OnceCalls {
   }
 }
 
-async function waitFor({ entry, ageMs }: Known, call: PreparedCall): Promise<void> {
+async function waitFor(
+  claimed: Known,
+  call: PreparedCall,
+  onWait: (leftMs: number) => void,
+): Promise<void> {
   const { clock, deadlineAt, signal } = call;
-  const claimMs = entry.state === 'claimed' ? entry.limitMs - ageMs : 0;
+  const claimMs = leftMsOf(claimed);
   const leftMs = deadlineAt - clock.now();
   if (leftMs <= 0) {
     throw notSentInTime(call);
   }
+  onWait(Math.min(claimMs, leftMs));
   await sleep(Math.max(1, Math.min(askAgainMs, claimMs, leftMs)), signal, clock);
 }
 
@@ -157,8 +181,9 @@ interface ClaimParts {
 /** The claim of one call, from before its request leaves until it is known what became of it. */
 class Claim {
   readonly #parts: ClaimParts;
-  /** What stands in the store, as far as this call wrote it. */
+  /** What stands in the store, as far as this call wrote it; while its claim is renewed, `#held` knows. */
   #own: Known | undefined;
+  #held: HeldClaim | undefined;
 
   constructor(parts: ClaimParts) {
     this.#parts = parts;
@@ -166,24 +191,28 @@ class Claim {
 
   /** Claims the key for an attempt; each begins its time anew. */
   async take(): Promise<void> {
-    const { ledger, place, over, call } = this.#parts;
+    const { ledger, place, over, call, key } = this.#parts;
+    if (this.#held?.hasExpired) {
+      throw claimExpired(key);
+    }
+    this.#release();
     if (this.#own?.entry.state === 'answered') {
       throw new Taken(); // the answer to an earlier attempt came late
     }
     const claim: Claimed = {
       state: 'claimed',
       ...this.#facts(crypto.randomUUID()),
-      limitMs: call.timeoutMs + graceMs,
+      limitMs: claimLimitMs(call.timeoutMs),
     };
-    const claiming = ledger.claim(place, claim, this.#own ?? over);
-    let mine: Known | undefined;
+    const claiming = holdClaim(ledger, place, claim, this.#own ?? over);
+    let mine: HeldClaim | undefined;
     try {
       mine = await inTime(claiming, call);
     } catch (failure) {
       // The caller no longer waits for it: what it comes to is taken back.
       claiming.then(
         (late) => {
-          this.#own = late ?? this.#own;
+          this.#held = late;
           void this.failed();
         },
         () => undefined,
@@ -193,7 +222,7 @@ class Claim {
     if (!mine) {
       throw new Taken();
     }
-    this.#own = mine;
+    this.#held = mine;
   }
 
   async answered({ data, requestId }: Answer<unknown>): Promise<void> {
@@ -207,7 +236,14 @@ class Claim {
       call.state.outcome = isPostreelError(failure) ? failure.outcome : 'unknown';
       throw failure;
     }
-    await this.#write({ state: 'answered', ...this.#facts(this.#own?.entry.id ?? ''), answer });
+    this.#release();
+    const entry = { state: 'answered', ...this.#facts(this.#own?.entry.id ?? ''), answer } as const;
+    if (this.#own?.entry.state === 'answered') {
+      const id = crypto.randomUUID();
+      this.#parts.ledger.keepBeside(this.#parts.place, { ...entry, id }); // two attempts were answered
+    } else {
+      await this.#write(entry);
+    }
   }
 
   /** An answer to a call that was given up. */
@@ -222,8 +258,18 @@ class Claim {
     const { outcome, mayHaveHappened } = call.state;
     const didNothing = outcome === 'not-sent' || outcome === 'rejected';
     const isFree = didNothing && !mayHaveHappened && !over;
+    this.#release();
+    if (this.#own?.entry.state === 'answered') {
+      return; // an earlier attempt was answered late
+    }
     const id = this.#own?.entry.id ?? '';
     await this.#write(isFree ? undefined : { state: 'unknown', ...this.#facts(id) });
+  }
+
+  /** Ends the renewals of the claim. */
+  #release(): void {
+    this.#own = this.#held?.release() ?? this.#own;
+    this.#held = undefined;
   }
 
   // The answer is there, or the failure: neither waits for a store longer than its caller does.
@@ -313,6 +359,23 @@ export function unknownOutcome({ key, call }: Pick<OnceKey, 'key' | 'call'>): Po
   );
 }
 
+/** The error of a call that could not renew its claim: others may have seen it expire. */
+function claimExpired({ key, call }: OnceKey): PostreelError {
+  return new PostreelError(
+    `The claim of the key "${key}" of ${call} could not be renewed in time, because the journal did not answer or the process was suspended. Other processes may take the outcome for unknown, so no further attempt is made. Make the call again once the journal answers.`,
+    { code: 'JOURNAL_UNAVAILABLE', outcome: 'not-sent' },
+  );
+}
+
+/** The warning of a call that waits for the response to another process's call. */
+export function waitingForClaim(
+  { key, call }: Pick<OnceKey, 'key' | 'call'>,
+  leftMs: number,
+): string {
+  const until = new Date(Date.now() + leftMs).toISOString();
+  return `Another process has claimed the key "${key}" of ${call} and has not written a response yet. This call waits for it until ${until}, and longer only if that process is alive and renews its claim. If that process was killed, the outcome is unknown from then on.`;
+}
+
 /** A key of the journal, and what became of its call. */
 export interface JournalEntry {
   readonly key: string;
@@ -387,7 +450,7 @@ async function* entriesOf(keys: KeyScope): AsyncGenerator<JournalEntry, void, un
     for await (const known of ledger.entries(`once/${one}/`)) {
       const { key, call, state } = known.entry;
       const isOwn = one === scope ? key !== '' : known.entry.owner === owner;
-      if (isOwn) {
+      if (isOwn && keys.hasCall(call)) {
         const isDead = state === 'claimed' && !isAlive(known);
         yield { key, call, state: isDead ? 'unknown' : state, ageMs: known.ageMs };
       }

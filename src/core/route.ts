@@ -339,6 +339,17 @@ export function schemaMap<const Table extends object>(
   return new Map(pairs(table, schemas));
 }
 
+/** Has a table of rows this call, as `POST /v1/send`? */
+export function hasRow(table: object, call: string): boolean {
+  return Object.values(table).some((row: unknown) => {
+    if (!isRecord(row)) {
+      return false;
+    }
+    const { method, path } = row;
+    return typeof method === 'string' ? `${method} ${String(path)}` === call : hasRow(row, call);
+  });
+}
+
 function* pairs(table: object, schemas: object): Generator<[Route, RouteSchemas]> {
   for (const [name, row] of Object.entries(table) as [string, unknown][]) {
     const entry: unknown = Reflect.get(schemas, name);

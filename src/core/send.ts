@@ -286,7 +286,9 @@ export class Transport {
     const run = this.#reportRequest(facts);
     state.hasLeft = true;
     state.outcome = whenLost;
-    const exchange = new Exchange(sent, key.value, settings, limitMs);
+    const { method, path } = call;
+    const warn = (message: string) => events.emit('warning', { method, path, message });
+    const exchange = new Exchange(sent, key.value, { settings, limitMs, warn });
     let failure: unknown;
     try {
       const text = await run(() => exchange.run(http));

@@ -23,6 +23,8 @@ export interface ServiceFacts<Options = object> {
   readonly windowMs: number;
   /** How long the key of an answered call is kept, unless the caller says so. */
   readonly keepMs: number;
+  /** Is this a call of the service, as entries of a journal name it? */
+  readonly hasCall: (call: string) => boolean;
   /** Does every request carry `Content-Type: application/json`, a GET included? */
   readonly alwaysJson: boolean;
   /** The options of its client. */

@@ -6,7 +6,7 @@ import type { MediaFile } from './jobs/file.js';
 import type { JoinOptions } from './generate/long-audio/join.js';
 import type { Generate } from './generate/resource.js';
 import type { GenerationJob, JobRecord } from './jobs/job.js';
-import type { UnknownCall } from './jobs/ledger.js';
+import type { AwaitedCall, UnknownCall } from './jobs/ledger.js';
 import { jobRecords, type JobRecords } from './jobs/records.js';
 import type { MediaOptions } from './options.js';
 import type { JobSource, MediaQueue, QueueOptions } from './queue/options.js';
@@ -128,12 +128,17 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   }
 
   /**
-   * Picks up after a crash: the jobs of the journal that are not finished, and the calls whose
-   * answer was lost. The latter are never sent again.
+   * Picks up after a crash: the jobs of the journal that are not finished, the calls whose response was
+   * lost (`unknown`), and the calls that may still be answered. No call is sent again. Right after a kill,
+   * the calls of the killed process are in `mayBeAnswered`; each has the time when it becomes unknown.
    */
-  async resumeAll(): Promise<{ jobs: GenerationJob[]; unknown: readonly UnknownCall[] }> {
-    const { jobs, unknown } = await this.journal.pending();
-    return { jobs: jobs.map((record) => this.job(record)), unknown };
+  async resumeAll(): Promise<{
+    jobs: GenerationJob[];
+    unknown: readonly UnknownCall[];
+    mayBeAnswered: readonly AwaitedCall[];
+  }> {
+    const { jobs, unknown, mayBeAnswered } = await this.journal.pending();
+    return { jobs: jobs.map((record) => this.job(record)), unknown, mayBeAnswered };
   }
 
   /** @internal What the worker of a job engine works with. */

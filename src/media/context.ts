@@ -20,7 +20,7 @@ import { isInOwnNetwork } from './generate/own-network.js';
 import { Generate } from './generate/resource.js';
 import { routes as generateRoutes } from './generate/routes.js';
 import { GenerationJob, JobMemory, type JobRecord } from './jobs/job.js';
-import { JobLedger } from './jobs/ledger.js';
+import { isMediaCall, JobLedger } from './jobs/ledger.js';
 import { limits as serviceLimits } from './limits.js';
 import * as notices from './notices.js';
 import type { MediaOptions, MediaRateLimitOptions } from './options.js';
@@ -47,6 +47,7 @@ const service: ServiceFacts<MediaOptions> = {
   ...serviceLimits.requests,
   alwaysJson: true,
   keepMs: Number.POSITIVE_INFINITY, // a forgotten key costs money
+  hasCall: isMediaCall,
   options: mediaOptions,
 };
 
@@ -123,7 +124,15 @@ export function createContext(given: MediaOptions): MediaContext {
   const generate: Generate = new Generate(transport, {
     submitter,
     ledger,
-    once: ledger && new OnceJobs({ submitter, ledger, clock, onTrouble }),
+    once:
+      ledger &&
+      new OnceJobs({
+        submitter,
+        ledger,
+        clock,
+        onTrouble,
+        warn: (message) => notices.warn(events, message),
+      }),
     pendingLimit,
     maxJobs,
     get statusChecksAreCharged() {

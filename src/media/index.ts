@@ -24,7 +24,7 @@ export { MediaFile, type DownloadOptions } from './jobs/file.js';
 
 // The journal.
 export type { JobRecords } from './jobs/records.js';
-export type { PendingJobs, UnknownCall } from './jobs/ledger.js';
+export type { AwaitedCall, PendingJobs, UnknownCall } from './jobs/ledger.js';
 
 // Many jobs.
 export type {

@@ -14,7 +14,7 @@ import {
   readOptions,
   requestOptions,
 } from '../core/options.js';
-import { schemaMap, type RouteSchemas } from '../core/route.js';
+import { hasRow, schemaMap, type RouteSchemas } from '../core/route.js';
 import { type JobUpdate, type JobWatch, createStatusChecks } from '../core/wait.js';
 import { callJournal, type CallJournal } from '../core/once.js';
 import { bindMethods, Connection, ServiceClient } from '../core/client.js';
@@ -97,6 +97,7 @@ const service: ServiceFacts<MessagingOptions> = {
   ...limits.requests,
   alwaysJson: false,
   keepMs: 30 * 24 * 3_600_000,
+  hasCall: (call) => call === 'sendEach' || hasRow(routes, call),
   options: messagingOptions,
 };
 

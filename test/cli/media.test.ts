@@ -36,7 +36,12 @@ describe.concurrent('in a terminal', () => {
     expect(terminal.text).toContain('100%');
     expect(playedMp3(readFileSync(join(cwd, 'morning.mp3'))).strays).toEqual([]);
     const { stdout } = await piped(['jobs', 'pending'], { cwd, env });
-    expect(JSON.parse(stdout)).toEqual({ jobs: [], finished: [], unknown: [] });
+    expect(JSON.parse(stdout)).toEqual({
+      jobs: [],
+      finished: [],
+      unknown: [],
+      mayBeAnswered: [],
+    });
   });
 
   it.each([
@@ -194,6 +199,33 @@ describe.concurrent('without a terminal', () => {
     expect([done.code, JSON.parse(done.stdout)]).toEqual([0, { dismissed: call }]);
     const { stdout } = await piped(['jobs', 'pending'], { cwd, env });
     expect(JSON.parse(stdout)).toMatchObject({ unknown: [] });
+  });
+
+  it('postreel jobs pending shows at once the call of a process that was killed', async () => {
+    const { env } = scene;
+    const cwd = emptyFolder();
+    const journal = fileJournal(join(cwd, 'postreel-jobs.jsonl'));
+    const { apiKey, baseUrl } = scene.server.media;
+    // It never hears of a response, like a process that was killed.
+    const never = () => new Promise<never>(() => undefined);
+    const dying = new MediaClient({ apiKey, baseUrl, journal, fetch: never });
+    const speech = { content: 'Good night!', voiceId: 'voice_1' };
+    dying.generate.audio(speech).catch(() => undefined);
+    await expect.poll(async () => (await journal.list('once/')).length).toBe(1);
+    const { code, stdout } = await piped(['jobs', 'pending'], { cwd, env });
+    const { mayBeAnswered, ...rest } = JSON.parse(stdout) as {
+      mayBeAnswered: { id: string; unknownAt: string }[];
+    };
+    expect([code, rest]).toEqual([0, { jobs: [], finished: [], unknown: [] }]);
+    expect(mayBeAnswered).toMatchObject([{ jobs: [speech] }]);
+    const [{ id = '', unknownAt = '' } = {}] = mayBeAnswered;
+    const shown = inTerminal(['jobs', 'pending'], { cwd, env, columns: 160 });
+    expect([await shown.ended, shown.text]).toEqual([0, expect.stringContaining(unknownAt)]);
+    const refused = await piped(['jobs', 'dismiss', id, '--yes'], { cwd, env });
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain('ONCE_UNDER_WAY');
+    const resumed = await piped(['jobs', 'resume'], { cwd, env });
+    expect(resumed.stderr).toContain(unknownAt);
   });
 
   it.each([

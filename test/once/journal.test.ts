@@ -1,6 +1,7 @@
 import { MediaClient, memoryJournal, MessagingClient, type JournalStore } from 'postreel';
 import { createFakeMedia, createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { moved } from '../support/once/moved.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' };
 const call = 'POST /v1/send';
@@ -185,6 +186,31 @@ describe('how long a key is kept', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await keysOf()).toBeGreaterThanOrEqual(3);
     expect(await client.journal.list()).toHaveLength(1);
+  });
+
+  it('is a matter of each service, also where both stand behind one address', async () => {
+    const media = createFakeMedia();
+    const baseUrl = 'https://api.example.com';
+    const store = aged(journal, () => 100 * dayMs);
+    const open = () => new MediaClient({ ...media.options, baseUrl, journal: store });
+    const speech = { content: 'Hello', voiceId: 'voice_1' };
+    const client = () => open().with({ fetch: moved(media, baseUrl) });
+    await client().generate.audio(speech, { once: 'a' });
+    for await (const { error } of client().queue([speech], { name: 'books', key: () => 'b' })) {
+      expect(error).toBeUndefined();
+    }
+    const fetch = moved(fake, baseUrl);
+    const own = new MessagingClient({ ...fake.options, baseUrl, fetch, journal: store });
+    await own.send(mail, { once: 'c' });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await own.track({ email: 'ann@example.com', event: 'paid' }, { once: 'd' });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const keys = async (one: { journal: typeof own.journal }) =>
+      (await one.journal.list()).map(({ key }) => key).sort();
+    expect(await keys(client())).toEqual(['a', 'key b']);
+    expect((await keys(own)).includes('a')).toBe(false);
+    await client().generate.audio(speech, { once: 'a' });
+    expect(media.files).toHaveLength(2);
   });
 
   it('is looked at once an hour, by one of all processes', async () => {

@@ -5,6 +5,7 @@ import {
   type Answer,
   type JournalStore,
   type MessagingOptions,
+  type RequestOptions,
 } from 'postreel';
 import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -226,12 +227,150 @@ describe('the claim of a key', () => {
   it('is not taken over while it lives, also where the caller would send again', async () => {
     await killed({ timeout: 600_000 });
     const again = { once, retry: { unknownOutcome: true } };
-    const early = clientOf().send(mail, { ...again, deadline: 500_000 });
+    const early = clientOf().send(mail, { ...again, deadline: 250_000 });
     expect(await failureOf(early)).toMatchObject({ outcome: 'not-sent' });
     expect(fake.requests).toEqual([]);
     await clientOf().send(mail, again); // waits for the end of the claim's time
     expect(fake.outbox).toHaveLength(1);
     expect((await clientOf().send(mail, { once }).withResponse()).replayed).toBe(true);
+  });
+});
+
+describe('the claim of a call that may take long', () => {
+  const minuteMs = 60_000;
+  /** A call without a time limit whose response takes so long, and what was written of it. */
+  const slow = (ms: number, options: MessagingOptions, own: RequestOptions = {}) => {
+    fake.fail(call, { slow: ms });
+    const watched = watchedJournal();
+    const messaging = clientOf({ journal: watched.journal, ...options });
+    const warnings: string[] = [];
+    messaging.on('warning', ({ message }) => warnings.push(message));
+    const sending = () => messaging.send(mail, { once, ...own });
+    return { watched, messaging, warnings, sending };
+  };
+  const claimsIn = (texts: readonly string[]) =>
+    texts
+      .filter((text) => text.includes('"claimed"'))
+      .map((text) => JSON.parse(text) as { limitMs: unknown; id: string });
+
+  it.each([
+    ['of the client', { timeout: Infinity }, {}],
+    ['of the call', {}, { timeout: Infinity }],
+    ['of an hour', { timeout: 60 * minuteMs }, {}],
+  ])(
+    'is renewed every minute under a `timeout` %s, and nobody sends over it',
+    async (_, options, own) => {
+      const { watched, messaging, sending } = slow(20.5 * minuteMs, options, own);
+      const other = clientOf({ journal: watched.journal });
+      const again = { once, retry: { unknownOutcome: true } };
+      const watching = new Promise<Answer<unknown>>((resolve) => {
+        messaging.once('request', () => resolve(other.send(mail, again).withResponse()));
+      });
+      const [first, second] = await Promise.all([sending(), watching]);
+      expect(second).toMatchObject({ data: first, replayed: true });
+      expect(fake.outbox).toHaveLength(1);
+      const claims = claimsIn(watched.texts);
+      expect(claims).toHaveLength(21);
+      expect(new Set(claims.map(({ id }) => id)).size).toBe(1);
+      expect(new Set(claims.map(({ limitMs }) => limitMs))).toEqual(new Set([5 * minuteMs]));
+    },
+  );
+
+  it('is not renewed once its caller has given up; a late response still answers it', async () => {
+    const { watched, messaging, warnings, sending } = slow(
+      4 * minuteMs,
+      { timeout: Infinity },
+      { deadline: 1.5 * minuteMs },
+    );
+    expect(await failureOf(sending())).toMatchObject({ outcome: 'unknown' });
+    expect(watched.written()).toEqual(['claimed', 'claimed', 'unknown']);
+    expect(warnings).toEqual([expect.stringContaining('keeps the process alive')]);
+    const waiting = clientOf({ journal: watched.journal }).send(mail, { once });
+    expect(await failureOf(waiting)).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    await fake.clock.advance('3m');
+    await expect.poll(() => statesOf(messaging)).toEqual(['answered']);
+    expect(watched.written()).toEqual(['claimed', 'claimed', 'unknown', 'answered']);
+  });
+
+  it('makes no further attempt where it could not be renewed in time', async () => {
+    fake.fail(call, { status: 429, retryAfter: 90 });
+    const watched = watchedJournal();
+    const messaging = clientOf({ journal: watched.journal, rateLimit: false });
+    // The journal is down while the call waits for its second attempt, and is back for it.
+    watched.before((verb, to) =>
+      verb === 'swap' && to?.includes('renewals') ? Promise.reject(new Error('down')) : undefined,
+    );
+    messaging.on('warning', () => undefined);
+    const sending = messaging.send(mail, { once });
+    expect(await failureOf(sending)).toMatchObject({ code: 'JOURNAL_UNAVAILABLE' });
+    expect(fake.requests).toHaveLength(1);
+    expect(fake.outbox).toEqual([]);
+  });
+
+  it('is renewed between attempts, so that others wait for a call that was told to pause', async () => {
+    fake.fail(call, { status: 429, retryAfter: 90 });
+    const watched = watchedJournal();
+    const messaging = clientOf({ journal: watched.journal, rateLimit: false });
+    const other = clientOf({ journal: watched.journal, rateLimit: false });
+    const watching = new Promise<Answer<unknown>>((resolve) => {
+      messaging.once('request', () => resolve(other.send(mail, { once }).withResponse()));
+    });
+    const [first, second] = await Promise.all([messaging.send(mail, { once }), watching]);
+    expect(second).toMatchObject({ data: first, replayed: true });
+    expect(fake.outbox).toHaveLength(1);
+  });
+
+  it('writes its response even where it could not be renewed', async () => {
+    const { watched, messaging, sending } = slow(10 * minuteMs, { timeout: Infinity });
+    watched.before((verb, to) =>
+      verb === 'swap' && to?.includes('renewals') ? Promise.reject(new Error('down')) : undefined,
+    );
+    await sending();
+    expect(await statesOf(messaging)).toEqual(['answered']);
+    expect((await clientOf({ journal: watched.journal }).send(mail, { once })).emails).toHaveLength(
+      1,
+    );
+    expect(fake.outbox).toHaveLength(1);
+  });
+
+  it('counts as alive for an hour where an earlier version wrote no limit', async () => {
+    await killed();
+    const [item] = await journal.list('once/');
+    const old = item!.value.replace(/"limitMs":\d+/, '"limitMs":null');
+    await journal.swap(item!.key, item!.value, old);
+    const again = { once, retry: { unknownOutcome: true } };
+    const early = clientOf().send(mail, { ...again, deadline: 55 * minuteMs });
+    expect(await failureOf(early)).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    expect(await failureOf(clientOf().send(mail, { once }))).toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+    });
+    expect(fake.requests).toEqual([]);
+    await clientOf().send(mail, again);
+    expect(fake.outbox).toHaveLength(1);
+  });
+});
+
+describe('a call that waits for the claim of another process', () => {
+  it('emits one warning when the wait begins, with the time when it ends', async () => {
+    await killed();
+    const messaging = clientOf();
+    const warnings: string[] = [];
+    messaging.on('warning', ({ message }) => warnings.push(message));
+    const before = Date.now();
+    await failureOf(messaging.send(mail, { once }));
+    expect(warnings).toEqual([expect.stringContaining(once)]);
+    const [until = ''] = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(warnings[0]!) ?? [];
+    expect(Date.parse(until) - before).toBeGreaterThan(40_000);
+    expect(Date.parse(until) - before).toBeLessThan(60_000);
+  });
+
+  it('emits none where the key is free or answered', async () => {
+    const messaging = clientOf();
+    const warnings: string[] = [];
+    messaging.on('warning', ({ message }) => warnings.push(message));
+    await Promise.all([messaging.send(mail, { once }), messaging.send(mail, { once })]);
+    await messaging.send(mail, { once });
+    expect(warnings).toEqual([]);
   });
 });
 
@@ -323,6 +462,52 @@ describe('a call that failed', () => {
     const again = { once, retry: { unknownOutcome: true } };
     await messaging.send(mail, again);
     expect(fake.outbox).toHaveLength(1);
+  });
+});
+
+describe('a call with two attempts', () => {
+  const again = { once, retry: { unknownOutcome: true } };
+  /** The first attempt is answered while the second one is under way, which then ends as given. */
+  const twice = async (second: (...request: Parameters<typeof fetch>) => Promise<Response>) => {
+    fake = createFakeMessaging({ clock: { mode: 'manual' } });
+    let attempts = 0;
+    const own: typeof globalThis.fetch = async (...request) => {
+      attempts += 1;
+      if (attempts === 1) {
+        const response = await fake.fetch(...request);
+        await expect.poll(() => attempts).toBe(2);
+        return response;
+      }
+      await expect.poll(() => statesOf(clientOf())).toEqual(['answered']);
+      return second(...request);
+    };
+    for (const symbol of Object.getOwnPropertySymbols(fake.fetch)) {
+      Object.defineProperty(own, symbol, { value: Reflect.get(fake.fetch, symbol) });
+    }
+    const messaging = clientOf({ fetch: own, timeout: 5_000, retries: 1 });
+    messaging.on('warning', () => undefined);
+    const sending = messaging.send(mail, again);
+    sending.catch(() => undefined);
+    await expect.poll(() => attempts).toBe(1);
+    await fake.clock.advance(5_000); // its time limit
+    await fake.clock.advance(1_000); // its pause
+    return sending;
+  };
+
+  it('keeps the response to the first one where the second one is lost', async () => {
+    const lost = () => Promise.reject(new Error('lost'));
+    expect(await failureOf(twice(lost))).toMatchObject({ outcome: 'unknown' });
+    expect(await statesOf(clientOf())).toEqual(['answered']);
+    expect((await clientOf().send(mail, { once })).emails[0]?.email).toBe(fake.outbox[0]?.id);
+  });
+
+  it('keeps the responses to both', async () => {
+    await twice((...request) => fake.fetch(...request));
+    expect(fake.outbox).toHaveLength(2);
+    const texts = async () => (await journal.list('once/')).map(({ value }) => value).join('\n');
+    for (const { id } of fake.outbox) {
+      await expect.poll(texts).toContain(id);
+    }
   });
 });
 

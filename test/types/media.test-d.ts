@@ -10,6 +10,7 @@ import type {
   GenerateOptions,
   GenerationJob,
   JournalStore,
+  AwaitedCall,
   UnknownCall,
   JobRecord,
   MediaClient,
@@ -210,7 +211,11 @@ it('makes a job once under a key, and again only when it is told to', () => {
 it('resumes with a journal', () => {
   expectTypeOf(media.journal.pending()).toEqualTypeOf<Promise<PendingJobs>>();
   expectTypeOf(media.resumeAll()).toEqualTypeOf<
-    Promise<{ jobs: GenerationJob[]; unknown: readonly UnknownCall[] }>
+    Promise<{
+      jobs: GenerationJob[];
+      unknown: readonly UnknownCall[];
+      mayBeAnswered: readonly AwaitedCall[];
+    }>
   >();
   expectTypeOf<MediaOptions['journal']>().toEqualTypeOf<JournalStore | undefined>();
   expectTypeOf(media.rateLimit).toEqualTypeOf<RateLimit>();

@@ -99,6 +99,41 @@ describe('the answer of an inbox', () => {
     expect(errors).toMatchObject([{ message: 'no Redis' }]);
   });
 
+  it('is 500 when the store claims too late, and the callback is handled when it comes again', async () => {
+    const store = memorySeen();
+    const late: { answer?: () => void } = {};
+    const claim = vi.fn(store.claim).mockImplementationOnce(async (...args) => {
+      const isFirst = await store.claim(...args);
+      await new Promise<void>((resolve) => {
+        late.answer = resolve;
+      });
+      return isFirst;
+    });
+    const release = vi.fn(store.release);
+    const { inbox, errors, fetch } = open({ seen: { claim, release } });
+    const url = await inbox.url(base);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const answer = fetch(post(url));
+      while (!late.answer) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await vi.advanceTimersByTimeAsync(4_500);
+      expect((await answer).status).toBe(500);
+      expect(errors).toHaveLength(1);
+      late.answer();
+      while (release.mock.calls.length === 0) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+    const handle = vi.fn();
+    inbox.on(handle);
+    expect((await fetch(post(url))).status).toBe(204);
+    expect(handle).toHaveBeenCalledTimes(1);
+  });
+
   it('is 202 after five seconds of work, which goes on', async () => {
     const { inbox, errors, fetch } = open();
     const url = await inbox.url(base);

@@ -1,4 +1,4 @@
-import type { GenerationJob, JobRecord, UnknownCall } from 'postreel/media';
+import type { GenerationJob, JobRecord, PendingJobs } from 'postreel/media';
 import { command, option } from '../command.js';
 import type { Context } from '../context.js';
 import { CommandEnd } from '../exit-codes.js';
@@ -19,13 +19,13 @@ const out = option(
 export const jobs = [
   command<Input>({
     name: 'jobs pending',
-    about: 'list jobs that are not saved, and calls whose answer was lost',
+    about: 'list jobs that are not saved, and calls without a response',
     options: [journalOption()],
     examples: ['jobs pending'],
     run: async ({ journal }, context) => {
       const media = await mediaWithJournal(context, journal);
       const pending = await media.journal.pending();
-      context.output.result(pending, () => describe(pending.jobs, pending.unknown, context));
+      context.output.result(pending, () => describe(pending, context));
     },
   }),
   command<Input>({
@@ -36,10 +36,19 @@ export const jobs = [
     run: async (input, context) => {
       const { output } = context;
       const media = await mediaWithJournal(context, input.journal);
-      const { jobs: found, unknown } = await media.resumeAll();
+      const { jobs: found, unknown, mayBeAnswered } = await media.resumeAll();
       if (unknown.length > 0) {
         const lost = `The answers of ${unknown.length} calls were lost`;
         output.note(`${lost}: see \`postreel jobs pending\`.`);
+      }
+      for (const {
+        id,
+        jobs: { length },
+        unknownAt,
+      } of mayBeAnswered) {
+        output.note(
+          `The call ${id} for ${length} jobs may still be answered, until ${unknownAt}. Run this command again then.`,
+        );
       }
       if (found.length === 0) {
         output.note('No jobs to wait for.');
@@ -81,8 +90,9 @@ export const jobs = [
     examples: ['jobs dismiss file_1 --yes'],
     plan: async ({ id: ids, journal }, context) => {
       const media = await mediaWithJournal(context, journal);
-      const { jobs: found, unknown } = await media.journal.pending();
-      const known = [...found.map(({ fileId }) => fileId), ...unknown.map(({ id }) => id)];
+      const { jobs: found, unknown, mayBeAnswered } = await media.journal.pending();
+      const calls = [...unknown, ...mayBeAnswered].map(({ id }) => id);
+      const known = [...found.map(({ fileId }) => fileId), ...calls];
       const stranger = ids.find((id) => !known.includes(id));
       if (stranger !== undefined) {
         throw new CommandEnd('rejected', `${journal} has no open job ${stranger}.`);
@@ -105,15 +115,14 @@ function hasPart(jobs: readonly GenerationJob[]): boolean {
   return jobs.some(({ part }) => part !== undefined);
 }
 
-function describe(
-  jobs: readonly JobRecord[],
-  unknown: readonly UnknownCall[],
-  { output }: Context,
-): string {
+function describe({ jobs, unknown, mayBeAnswered }: PendingJobs, { output }: Context): string {
   const rows = [
     ...jobs.map(({ fileId, kind }) => ({ id: fileId, what: kind, state: 'not saved' })),
     ...unknown.map(({ id, at, jobs: { length } }) => {
       return { id, what: `${length} jobs of ${at}`, state: 'answer lost: may exist' };
+    }),
+    ...mayBeAnswered.map(({ id, jobs: { length }, unknownAt }) => {
+      return { id, what: `${length} jobs`, state: `may be answered until ${unknownAt}` };
     }),
   ];
   if (rows.length === 0) {

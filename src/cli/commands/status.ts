@@ -21,14 +21,18 @@ export const status = command<{ readonly journal: string }>({
     const isMediaUp = services.some(
       ({ service, isReachable }) => service === 'media' && isReachable,
     );
-    const { jobs, unknown } =
+    const { jobs, unknown, mayBeAnswered } =
       isMediaUp && existsSync(journal)
         ? await (await mediaWithJournal(context, journal)).journal.pending()
-        : { jobs: [], unknown: [] };
-    const counts = { pending: jobs.length, unknown: unknown.length };
+        : { jobs: [], unknown: [], mayBeAnswered: [] };
+    const counts = {
+      pending: jobs.length,
+      unknown: unknown.length,
+      mayBeAnswered: mayBeAnswered.length,
+    };
     const lines = () => [
       ...services.map((service) => lineOf(service, context)),
-      `jobs       ${counts.pending} not saved, ${counts.unknown} calls without an answer`,
+      `jobs       ${counts.pending} not saved, ${counts.unknown} calls without an answer, ${counts.mayBeAnswered} that may be answered`,
     ];
     output.result({ services, jobs: counts }, () => lines().join('\n'));
     if (used.length === 0) {

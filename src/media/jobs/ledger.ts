@@ -1,7 +1,16 @@
-import { ConfigurationError, InvalidRequestError, isPostreelError } from '../../core/errors.js';
+import {
+  ConfigurationError,
+  InvalidRequestError,
+  isPostreelError,
+  PostreelError,
+} from '../../core/errors.js';
 import { nameOf } from '../../core/journal.js';
+import { holdClaim, type HeldClaim } from '../../core/claim.js';
 import {
   isAlive,
+  leftMsOf,
+  takenOver,
+  unknownOf,
   type Answered,
   type Claimed,
   type Entry,
@@ -14,7 +23,6 @@ import {
   journalMissing,
   onceConflict,
   placeOf,
-  unknownOutcome,
   type KeyScope,
 } from '../../core/once.js';
 import { wireValue } from '../../core/body.js';
@@ -35,6 +43,15 @@ export interface UnknownCall {
   readonly jobs: readonly MediaJob[];
 }
 
+/** A call that is under way, in this process or another one, or whose process was killed a moment ago. */
+export interface AwaitedCall {
+  readonly id: string;
+  /** The jobs of it that have no file id yet. */
+  readonly jobs: readonly MediaJob[];
+  /** When its outcome counts as unknown unless it is answered before. ISO 8601. */
+  readonly unknownAt: string;
+}
+
 /** What a journal says about jobs that are not settled. */
 export interface PendingJobs {
   /** Jobs that the service took, up to those that are finished and not saved. */
@@ -43,6 +60,11 @@ export interface PendingJobs {
   readonly finished: readonly JobRecord[];
   /** Calls whose answer was lost. */
   readonly unknown: readonly UnknownCall[];
+  /**
+   * Calls that may still be answered. After a kill, the calls of the killed process are here first, and in
+   * `unknown` after `unknownAt`.
+   */
+  readonly mayBeAnswered: readonly AwaitedCall[];
 }
 
 /** A job under a key that is used once. */
@@ -60,7 +82,12 @@ export interface OnceJob {
 /** What is known of a key. */
 export type Found =
   | { readonly state: 'free'; readonly over: Known | undefined }
-  | { readonly state: 'claimed'; readonly leftMs: number }
+  | {
+      readonly state: 'claimed';
+      readonly leftMs: number;
+      /** The paid call that carries the job. */
+      readonly call: string;
+    }
   | {
       readonly state: 'answered';
       readonly record: JobRecord;
@@ -129,14 +156,15 @@ export class JobLedger {
     if (entry.print !== once.print) {
       throw onceConflict(once);
     }
-    if (isAlive(known)) {
-      return { state: 'claimed', leftMs: (entry as Claimed).limitMs - known.ageMs };
-    }
     if (entry.state !== 'answered') {
-      if (sendsUnknown) {
-        return { state: 'free', over: known };
+      const { call } = contentOf({ ...known, entry });
+      if (isAlive(known)) {
+        return { state: 'claimed', leftMs: leftMsOf(known), call };
       }
-      throw unknownOutcome(once);
+      if (sendsUnknown) {
+        return { state: 'free', over: takenOver(known) };
+      }
+      throw unknownJob(once, call);
     }
     const { end } = entry;
     if (retriesFailed && (end === 'failed' || end === 'canceled')) {
@@ -163,14 +191,14 @@ export class JobLedger {
     },
     job: MediaJob,
     once: OnceJob | undefined,
-  ): Promise<Known<Claimed> | undefined> {
+  ): Promise<HeldClaim | undefined> {
     const id = `${call}-${place}`;
     const own = once ?? { ...this.#own(id), print: printOf(job) };
     const { key, print, owner, over } = own; // with or without an owner
     const content: Content = { job, call, place, ...(part && { part }) };
     const facts = { id, key, call: own.call, print, ...(owner !== undefined && { owner }) };
     const claim: Claimed = { state: 'claimed', ...facts, limitMs, content };
-    return this.#ledger.claim(own.place, claim, over);
+    return holdClaim(this.#ledger, own.place, claim, over);
   }
 
   /**
@@ -191,7 +219,7 @@ export class JobLedger {
             state: 'answered',
             answer: { ...record, ...(part && { part }) },
           })
-        : this.#ledger.change(known, lostOf(known.entry)).tried;
+        : this.#ledger.change(known, unknownOf(known.entry)).tried;
     });
     const others = [...records.slice(claims.length), ...unassigned].map(
       (record) => record && this.#adopt(record),
@@ -200,17 +228,20 @@ export class JobLedger {
   }
 
   /** The call of these jobs certainly made nothing: their keys are free, or stand as they were before. */
-  async release(claims: readonly Known<Claimed>[], before: readonly Known[]): Promise<void> {
+  async release(
+    claims: readonly Known<Claimed | Unknown>[],
+    before: readonly Known[],
+  ): Promise<void> {
     const changes = claims.map((known) => {
       const over = before.find(({ place }) => place === known.place)?.entry;
-      return this.#ledger.change(known, over?.state === 'claimed' ? lostOf(over) : over);
+      return this.#ledger.change(known, over);
     });
     await Promise.all(changes.map(({ tried }) => tried));
   }
 
   /** Nobody knows what became of these jobs. Resolves to what stands for them now. */
-  async lose(claims: readonly Known<Claimed>[]): Promise<readonly Known<Unknown>[]> {
-    const changes = claims.map((known) => this.#ledger.change(known, lostOf(known.entry)));
+  async lose(claims: readonly Known<Claimed | Unknown>[]): Promise<readonly Known<Unknown>[]> {
+    const changes = claims.map((known) => this.#ledger.change(known, unknownOf(known.entry)));
     await Promise.all(changes.map(({ tried }) => tried));
     return changes.flatMap(({ known }) => known ?? []);
   }
@@ -315,12 +346,12 @@ export class JobLedger {
     return this.#note(record.fileId, { place, entry, text: undefined, ageMs: 0 }, entry);
   }
 
-  #note(fileId: string, known: Known, entry: Answered): Promise<void> {
+  async #note(fileId: string, known: Known, entry: Answered): Promise<void> {
     const change = this.#ledger.change(known, entry);
     if (change.known) {
       this.#remember(fileId, change.known);
     }
-    return change.tried;
+    await change.tried;
   }
 
   // Two jobs may have one file: nothing hangs on the id of a file alone.
@@ -333,10 +364,14 @@ export class JobLedger {
     }
   }
 
+  /** The jobs of an unknown call. A call that may still be answered is refused. */
   async #unknown(call: string): Promise<Known<Unknown | Claimed>[]> {
     const lost: Known<Unknown | Claimed>[] = [];
     for await (const known of this.#entries()) {
-      if (isLost(known) && contentOf(known).call === call) {
+      if (isUnanswered(known) && contentOf(known).call === call) {
+        if (isAlive(known)) {
+          throw mayBeAnswered(call, leftMsOf(known));
+        }
         lost.push(known);
       }
     }
@@ -368,6 +403,11 @@ function callOf(kind: FileKind): string {
 
 const calls: ReadonlySet<string> = new Set([callOf('video'), callOf('audio'), 'POST own']);
 
+/** Is this a call of the media service, as entries of a journal name it? */
+export function isMediaCall(call: string): boolean {
+  return calls.has(call) || isOfQueue({ call });
+}
+
 /** Is this a job of a named queue, or of an engine? */
 function isOfQueue({ call }: { readonly call: string }): boolean {
   return call.startsWith('queue ');
@@ -376,11 +416,9 @@ function isOfQueue({ call }: { readonly call: string }): boolean {
 function pendingIn(open: readonly Known[]): PendingJobs {
   const oldestFirst = [...open].sort((one, other) => other.ageMs - one.ageMs);
   const answered = oldestFirst.filter(isAnswered);
-  const lost = new Map<string, Known<Unknown | Claimed>[]>();
-  for (const known of oldestFirst.filter(isLost)) {
-    const { call } = contentOf(known);
-    lost.set(call, [...(lost.get(call) ?? []), known]);
-  }
+  const unanswered = oldestFirst.filter(isUnanswered);
+  const lost = byCall(unanswered.filter((known) => !isAlive(known)));
+  const awaited = byCall(unanswered.filter(isAlive));
   return {
     jobs: answered.map(({ entry }) => recordOf(entry)),
     finished: answered
@@ -388,21 +426,39 @@ function pendingIn(open: readonly Known[]): PendingJobs {
       .map(({ entry }) => recordOf(entry)),
     unknown: [...lost].map(([id, all]) => ({
       id,
-      at: new Date(Date.now() - (all[0]?.ageMs ?? 0)).toISOString(),
-      jobs: all
-        .map(contentOf)
-        .sort((one, other) => one.place - other.place)
-        .map(({ job }) => job),
+      at: timeIn(-(all[0]?.ageMs ?? 0)),
+      jobs: jobsOf(all),
+    })),
+    mayBeAnswered: [...awaited].map(([id, all]) => ({
+      id,
+      jobs: jobsOf(all),
+      unknownAt: timeIn(Math.max(...all.map(leftMsOf))),
     })),
   };
 }
 
-function factsOf({ id, key, call, print, owner }: Entry) {
-  return { id, key, call, print, ...(owner !== undefined && { owner }) };
+function byCall(open: readonly Known<Unknown | Claimed>[]) {
+  const calls = new Map<string, Known<Unknown | Claimed>[]>();
+  for (const known of open) {
+    const { call } = contentOf(known);
+    calls.set(call, [...(calls.get(call) ?? []), known]);
+  }
+  return calls;
 }
 
-function lostOf(entry: Claimed | Unknown): Unknown {
-  return { ...factsOf(entry), state: 'unknown', content: entry.content };
+/** The jobs of a call, in their order there. */
+function jobsOf(all: readonly Known<Unknown | Claimed>[]): MediaJob[] {
+  const contents = all.map(contentOf).sort((one, other) => one.place - other.place);
+  return contents.map(({ job }) => job);
+}
+
+/** The time so many milliseconds from now. ISO 8601. */
+function timeIn(ms: number): string {
+  return new Date(Date.now() + ms).toISOString();
+}
+
+function factsOf({ id, key, call, print, owner }: Entry) {
+  return { id, key, call, print, ...(owner !== undefined && { owner }) };
 }
 
 function recordOf({ answer }: Answered): JobRecord {
@@ -413,8 +469,8 @@ function contentOf({ entry }: Known<Claimed | Unknown>): Content {
   return entry.content as Content; // as it was claimed
 }
 
-function isLost(known: Known): known is Known<Unknown | Claimed> {
-  return known.entry.state !== 'answered' && !isAlive(known);
+function isUnanswered(known: Known): known is Known<Unknown | Claimed> {
+  return known.entry.state !== 'answered';
 }
 
 function isAnswered(known: Known): known is Known<Answered> {
@@ -435,6 +491,18 @@ function otherOwner({ key, call }: OnceJob): ConfigurationError {
     `The job "${key}" of the ${call} was submitted with the key of another project. Its client, with the same \`rateLimit.group\`, goes on with it.`,
     { code: 'OTHER_OWNER' },
   );
+}
+
+function unknownJob({ key, call }: OnceJob, id: string): PostreelError {
+  return new PostreelError(
+    `The job with the key "${key}" of ${call} may have been submitted: its response was lost, or its process ended. Look for its file at the service first. If there is a file, name it with \`media.journal.resolve('${id}', [fileId])\`. If there is none, call \`media.journal.dismiss('${id}')\`, and the next call submits the job. To submit it unchecked, use \`retry: { unknownOutcome: true }\`, or \`unknown: 'send'\` in a queue.`,
+    { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
+  );
+}
+
+function mayBeAnswered(call: string, leftMs: number): InvalidRequestError {
+  const message = `The call ${call} is under way, or its process was killed a moment ago: its response may still be written. Try again after ${timeIn(leftMs)}, unless \`journal.pending()\` lists its files before.`;
+  return new InvalidRequestError(message, { code: 'ONCE_UNDER_WAY', outcome: 'not-sent' });
 }
 
 function refusal(message: string, code: string): InvalidRequestError {

@@ -1,6 +1,7 @@
 import { hasIoContexts, sleep, type Clock } from '../../core/async.js';
 import { inTime, type CallState } from '../../core/call.js';
 import { isJournalGone } from '../../core/ledger.js';
+import { waitingForClaim } from '../../core/once.js';
 import { routes } from '../generate/routes.js';
 import type { Again, Found, JobLedger, OnceJob } from '../jobs/ledger.js';
 import { replayed } from './paid-call.js';
@@ -17,6 +18,8 @@ export interface OnceParts {
   readonly clock: Clock;
   /** The journal does not answer, and a queue waits for it. */
   readonly onTrouble: (failure: unknown) => void;
+  /** Emits a `warning`. */
+  readonly warn: (message: string) => void;
 }
 
 type OnceParcel = Parcel & { readonly once: OnceJob };
@@ -26,6 +29,8 @@ export class OnceJobs {
   readonly #parts: OnceParts;
   /** Keys that are being submitted in this process. */
   readonly #running = new Map<string, Promise<unknown>>();
+  /** The paid calls of others that jobs of this client wait for: each is reported once. */
+  readonly #awaited = new Set<string>();
 
   constructor(parts: OnceParts) {
     this.#parts = parts;
@@ -82,8 +87,16 @@ export class OnceJobs {
       }
       case 'claimed':
         // Another run is about to submit it, or has ended: its answer decides, or its age.
+        this.#warnOnce(once, found, terms.deadlineAt - clock.now());
         await inTime(sleep(Math.min(askAgainMs, found.leftMs), terms.signal, clock), terms);
         return 'taken';
+    }
+  }
+
+  #warnOnce(once: OnceJob, { call, leftMs }: { call: string; leftMs: number }, mostMs: number) {
+    if (!this.#awaited.has(call)) {
+      this.#awaited.add(call);
+      this.#parts.warn(waitingForClaim(once, Math.min(leftMs, mostMs)));
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Answer, RequestOptions } from '../../core/types.js';
 import { isPostreelError, isTransient, type Outcome } from '../../core/errors.js';
 import type { RunningCall } from '../../core/call.js';
+import { claimLimitMs, type HeldClaim } from '../../core/claim.js';
 import { isJournalGone, type Claimed, type Known, type Unknown } from '../../core/ledger.js';
 import { audioRecords, FileIdsMissingError, videoRecords } from '../generate/accepted.js';
 import { routes } from '../generate/routes.js';
@@ -36,7 +37,8 @@ class NothingToSend extends Error {}
 /** What has left. */
 interface Batch {
   readonly members: readonly Waiting[];
-  readonly claims: readonly Known<Claimed>[];
+  /** One for each job; `undefined` without a journal. */
+  readonly claims: readonly Claim[];
   readonly slots: readonly string[];
   readonly body: unknown;
 }
@@ -44,8 +46,10 @@ interface Batch {
 /** A parcel with its claims. */
 interface Load {
   readonly one: Waiting;
-  readonly own: readonly Known<Claimed>[];
+  readonly own: readonly Claim[];
 }
+
+type Claim = HeldClaim | undefined;
 
 const firstPauseMs = 500;
 const maxPauseMs = 60_000;
@@ -54,8 +58,6 @@ const limitPauseMs = 60_000;
 const maxLimitPauseMs = 5 * 60_000;
 const askAgainMs = 3_000;
 const journalAgainMs = 5_000;
-// A request that leaves at the end of its time is answered, or given up, by then.
-const graceMs = 20_000;
 
 /** One paid call: it carries what waits when the rate limit grants it, and tells each job what became of it. */
 export class PaidCall {
@@ -65,8 +67,11 @@ export class PaidCall {
   readonly #id = crypto.randomUUID();
   readonly #controller = new AbortController();
   #batch: Batch | undefined;
-  /** What stands in the journal for jobs whose outcome is unknown. */
-  #lost: readonly Known<Claimed | Unknown>[] = [];
+  /** The entries of jobs whose outcome is unknown, by their claims. */
+  readonly #lost = new Map<HeldClaim, Known<Unknown>>();
+  #callId: number | undefined;
+  /** Does every job of the call have its outcome? */
+  #isAnswered = false;
   #onLeft: () => void = () => undefined;
   /** Resolves when the request leaves. */
   readonly left = new Promise<void>((resolve) => {
@@ -96,6 +101,7 @@ export class PaidCall {
 
   async #make(): Promise<void> {
     const call = this.#send();
+    this.#callId = call.callId;
     let answer: Answer<JobRecord[]>;
     try {
       answer = await call.withResponse();
@@ -103,6 +109,7 @@ export class PaidCall {
       await this.#onFailure(failure, call);
       return;
     }
+    this.#isAnswered = true;
     if (this.#batch) {
       await this.#accept(this.#batch, answer.data, call.callId);
       this.#handOut(this.#batch, answer.data, answer);
@@ -173,6 +180,9 @@ export class PaidCall {
       throw new NothingToSend();
     }
     this.#host.onLeft(members);
+    for (const { one, own } of going) {
+      one.onOver = () => void this.#onOver(own);
+    }
     for (const lane of lanesOf(members)) {
       lane.isUnderWay = true;
     }
@@ -192,16 +202,20 @@ export class PaidCall {
   }
 
   /** The claims of a parcel; `undefined` when it does not go with this call. */
-  async #claim(one: Waiting, from: number, limitMs: number): Promise<Known<Claimed>[] | undefined> {
+  async #claim(one: Waiting, from: number, limitMs: number): Promise<Claim[] | undefined> {
     const { ledger } = this.#parts;
     const { jobs, once, lane, part, stop } = one.parcel;
     if (!ledger) {
-      return jobs.map(() => noClaim);
+      return jobs.map(() => undefined);
     }
     const call = this.#id;
     const tried = await Promise.allSettled(
       jobs.map((job, index) =>
-        ledger.claim({ call, place: from + index, limitMs: limitMs + graceMs, part }, job, once),
+        ledger.claim(
+          { call, place: from + index, limitMs: claimLimitMs(limitMs), part },
+          job,
+          once,
+        ),
       ),
     );
     const own = tried
@@ -234,6 +248,7 @@ export class PaidCall {
       }
     } else if (failure instanceof FileIdsMissingError) {
       const { jobs, unassigned } = failure.accepted;
+      this.#isAnswered = true;
       await this.#accept(batch, jobs, call.callId, unassigned);
       this.#handOut(batch, jobs, undefined, failure);
     } else {
@@ -253,7 +268,7 @@ export class PaidCall {
     this.#host.onAccepted(members);
     lanesOf(members).forEach((lane) => lane.answered(known[0]?.folderId));
     [...known, ...unassigned].forEach((record) => this.#parts.onAccepted(record, callId));
-    await this.#parts.ledger?.accept(claims, records, unassigned);
+    await this.#parts.ledger?.accept(this.#known(claims), records, unassigned);
   }
 
   #handOut(
@@ -292,9 +307,43 @@ export class PaidCall {
       ({ jobs: records, unassigned } = failure.accepted);
     }
     const known = [...records, ...unassigned].filter((record) => record !== null);
-    known.forEach((record) => this.#parts.onAccepted(record, undefined));
-    const claims = this.#lost.length > 0 ? this.#lost : (this.#batch?.claims ?? []);
-    await this.#parts.ledger?.accept(claims, records, unassigned);
+    known.forEach((record) => this.#parts.onAccepted(record, this.#callId));
+    const { claims, slots } = this.#batch ?? { claims: [], slots: [] };
+    const fileIds = known.map(({ fileId }) => fileId);
+    this.#host.slots.assign(slots.slice(0, fileIds.length), fileIds);
+    await this.#parts.ledger?.accept(this.#known(claims), records, unassigned);
+  }
+
+  /**
+   * The caller of some jobs no longer waits: their outcome is unknown until the response comes. Once nobody
+   * waits for the call, it is given up, and its response is read for a limited time.
+   */
+  async #onOver(own: readonly Claim[]): Promise<void> {
+    if (this.#isAnswered) {
+      return;
+    }
+    if (this.#batch?.members.every(({ isOver }) => isOver)) {
+      this.#controller.abort(new NothingToSend());
+    } else {
+      await this.#lose(own);
+    }
+  }
+
+  /** The entries of claims as they stand in the journal. The claims are no longer renewed. */
+  #known(claims: readonly Claim[]): Known<Claimed | Unknown>[] {
+    return claims.flatMap((claim) => (claim && (this.#lost.get(claim) ?? claim.release())) ?? []);
+  }
+
+  /** Writes down that the outcome of these jobs is unknown. */
+  async #lose(claims: readonly Claim[]): Promise<void> {
+    const open = claims.filter((claim) => claim !== undefined && !this.#lost.has(claim));
+    const lost = (await this.#parts.ledger?.lose(this.#known(open))) ?? [];
+    lost.forEach((known, place) => {
+      const claim = open[place];
+      if (claim) {
+        this.#lost.set(claim, known);
+      }
+    });
   }
 
   async #fail(batch: Batch, failure: unknown, outcome: Outcome | undefined): Promise<void> {
@@ -308,12 +357,15 @@ export class PaidCall {
     this.#host.slots.release(slots);
     await this.#free(members, batch.claims);
     if (outcome === 'not-sent') {
-      members.forEach((one) => this.#turnBack(one, failure));
-      this.#host.pause(firstPauseMs, maxPauseMs, failure);
+      const mayRepeat = !hasExpired(batch.claims);
+      members.forEach((one) =>
+        mayRepeat ? this.#turnBack(one, failure) : reject(one, failure, 'not-sent'),
+      );
+      this.#pauseAfter(failure);
       return;
     }
     lanesOf(members).forEach((lane) => lane.answered());
-    if (isAboutLimit(failure)) {
+    if (isAboutLimit(failure) && !hasExpired(batch.claims)) {
       this.#onLimit(members, failure);
     } else {
       members.forEach((one) => reject(one, failure, 'rejected'));
@@ -327,11 +379,12 @@ export class PaidCall {
     if (isAnswered) {
       lanesOf(members).forEach((lane) => lane.answered());
     }
-    this.#host.pause(firstPauseMs, maxPauseMs, failure);
-    this.#lost = (await this.#parts.ledger?.lose(claims)) ?? [];
+    this.#pauseAfter(failure);
+    await this.#lose(claims);
     for (const one of members) {
       one.state.mayHaveHappened = true;
-      const mayGoAgain = one.parcel.sendsUnknown && one.tries++ < this.#retriesOf(one);
+      const isRepeatable = one.parcel.sendsUnknown && !hasExpired(claims);
+      const mayGoAgain = isRepeatable && one.tries++ < this.#retriesOf(one);
       if (mayGoAgain) {
         one.maxCompany = isAnswered ? 1 : one.maxCompany;
         this.#takeOver(one);
@@ -342,17 +395,24 @@ export class PaidCall {
     }
   }
 
+  #pauseAfter(failure: unknown): void {
+    // A call that nobody waits for any more says nothing about the service.
+    if (!(failure instanceof NothingToSend)) {
+      this.#host.pause(firstPauseMs, maxPauseMs, failure);
+    }
+  }
+
   // A caller may say that a job may be made twice: it takes over the key that stays as unknown.
   #takeOver(one: Waiting): void {
     const { once } = one.parcel;
-    const over = this.#lost.find(({ place }) => place === once?.place);
+    const over = [...this.#lost.values()].find(({ place }) => place === once?.place);
     one.parcel = once && over ? { ...one.parcel, once: { ...once, over } } : one.parcel;
   }
 
   /** This call did nothing: what stood under these keys before stands there again. */
-  async #free(members: readonly Waiting[], claims: readonly Known<Claimed>[]): Promise<void> {
+  async #free(members: readonly Waiting[], claims: readonly Claim[]): Promise<void> {
     const before = members.flatMap(({ parcel }) => parcel.once?.over ?? []);
-    await this.#parts.ledger?.release(claims, before);
+    await this.#parts.ledger?.release(this.#known(claims), before);
   }
 
   /** Too many requests, or too many jobs: waited out and made, in smaller calls where that may help. */
@@ -404,8 +464,10 @@ export const replayed: Omit<Answer<never>, 'data'> = {
   replayed: true,
 };
 
-// Without a journal nothing is claimed.
-const noClaim = {} as Known<Claimed>;
+// An owner that could not renew its claims makes no further attempt: others take the outcome for unknown.
+function hasExpired(claims: readonly Claim[]): boolean {
+  return claims.some((claim) => claim?.hasExpired);
+}
 
 function reject(one: Waiting, failure: unknown, outcome: Outcome): void {
   one.state.outcome = isPostreelError(failure) ? failure.outcome : outcome;

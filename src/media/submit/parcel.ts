@@ -42,8 +42,10 @@ export interface Waiting {
   refusals: number;
   /** How often it failed for another reason. */
   tries: number;
-  /** Has its caller given up? */
+  /** Has its caller got a result, or given up? */
   isOver: boolean;
+  /** Tells the call that carries it. */
+  onOver: () => void;
   readonly resolve: (submitted: Submitted | 'taken') => void;
   readonly reject: (reason: unknown) => void;
 }

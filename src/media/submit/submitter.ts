@@ -117,9 +117,10 @@ export class Submitter {
       refusals: 0,
       tries: 0,
       isOver: false,
+      onOver: () => undefined,
       ...settle,
     };
-    // What has left is not taken back: its call goes on, and the journal hears of it.
+    // A job that has left is not taken back: its response is read, and the journal hears of it.
     const stopListening = onAbort(signal, () => waiting.reject(signal?.reason));
     const stopTimer = Number.isFinite(deadline)
       ? clock.limit(deadline, () => waiting.reject(lateError(waiting)))
@@ -132,6 +133,7 @@ export class Submitter {
       stopListening();
       stopTimer?.();
       this.#leave(waiting);
+      waiting.onOver();
     }
   }
 

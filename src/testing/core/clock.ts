@@ -1,4 +1,4 @@
-import { macrotask } from '../../core/async.js';
+import { macrotask, type TaskOptions } from '../../core/async.js';
 import { amount, callback, oneOf, readOptions, type OptionKinds } from '../../core/options.js';
 import { isDate } from '../../core/values.js';
 
@@ -18,7 +18,7 @@ export interface Clock {
    * For clients: ends a pause, in which nothing else happens.
    * @internal
    */
-  at(time: number, task: () => void): () => void;
+  at(time: number, task: () => void, options?: TaskOptions): () => void;
   /**
    * For clients: ends something that takes too long.
    * @internal
@@ -119,9 +119,9 @@ class FakeClock implements Clock {
     return this.#add({ due: this.now() + delayMs, kind: 'task', task });
   }
 
-  at(time: number, task: () => void): () => void {
+  at(time: number, task: () => void, { movesTime = true }: TaskOptions = {}): () => void {
     this.#slowTasks.clear(); // one of them may be what pauses
-    return this.#add({ due: Math.ceil(time), kind: 'pause', task });
+    return this.#add({ due: Math.ceil(time), kind: movesTime ? 'pause' : 'background', task });
   }
 
   limit(delayMs: number, task: () => void): () => void {
@@ -268,17 +268,18 @@ class FakeClock implements Clock {
 
   // ---- time that runs outside
 
-  /** A timer for what is next. Only for clients does it keep the process alive. */
+  /** A timer for the next entry. It keeps the process alive only while a client awaits an entry. */
   #setTimer(): void {
     clearTimeout(this.#timer);
-    const ofClients = this.#schedule.nextOfClients();
+    const awaited = this.#schedule.nextOf('pause', 'limit');
+    const ofClients = this.#schedule.nextOf('pause', 'limit', 'background');
     const next = this.#mode === 'real' ? this.#schedule.next() : ofClients;
     if (next === undefined) {
       return;
     }
     const delayMs = Math.ceil(Math.max(0, (next.due - this.now()) / this.#speed));
     this.#timer = setTimeout(() => this.runDue(), Math.min(delayMs, maxTimerMs));
-    if (!ofClients && typeof this.#timer === 'object') {
+    if (!awaited && typeof this.#timer === 'object') {
       this.#timer.unref();
     }
   }
@@ -297,9 +298,10 @@ export type Task = () => void | Promise<void>;
 
 /**
  * `task`: something in the service. `pause` and `limit`: a client waits, or limits something that runs.
- * `goal`: where `advance()` goes, after all else that is due by then.
+ * `background`: a client does something meanwhile. `goal`: where `advance()` goes, after all else
+ * that is due by then.
  */
-export type Kind = 'task' | 'pause' | 'limit' | 'goal';
+export type Kind = 'task' | 'pause' | 'limit' | 'background' | 'goal';
 
 /** Something that happens at a time. */
 export interface Entry {
@@ -313,7 +315,7 @@ export interface Entry {
 /** What will happen, in the order of its time; at the same time, in the order it was added. */
 export class Schedule {
   readonly #entries: Entry[] = [];
-  readonly #counts = { task: 0, pause: 0, limit: 0, goal: 0 };
+  readonly #counts = { task: 0, pause: 0, limit: 0, background: 0, goal: 0 };
 
   /** Adds an entry; the answer takes it back. */
   add(entry: Entry): () => void {
@@ -337,9 +339,9 @@ export class Schedule {
     return this.#entries[0];
   }
 
-  /** The first entry of a client. */
-  nextOfClients(): Entry | undefined {
-    return this.#entries.find(({ kind }) => kind === 'pause' || kind === 'limit');
+  /** The first entry of one of these kinds. */
+  nextOf(...kinds: readonly Kind[]): Entry | undefined {
+    return this.#entries.find(({ kind }) => kinds.includes(kind));
   }
 
   /** Takes out the first entry, which is there. */

@@ -5,6 +5,7 @@ import {
   ending,
   fakeService,
   inTime,
+  pass,
   useFakeTime,
   video,
   videoEndpoint,
@@ -24,6 +25,48 @@ async function withLostCall(count: number) {
   const run = () => inTime(collect(media({ journal }).queue(videos(count), { name: 'batch' })));
   return { fake, client, intent: intent!, run };
 }
+
+describe('a call that may still be answered', () => {
+  /** A journal whose process was killed while its call was under way. */
+  async function killed() {
+    const { fake, media } = fakeService();
+    const journal = memoryJournal();
+    const dying = media({ journal, fetch: () => new Promise(() => undefined) });
+    dying.generate.video({ payload: videos(2) }).catch(() => undefined);
+    await pass(1_000);
+    return { fake, client: media({ journal }) };
+  }
+
+  it('is seen at once after a kill, and is unknown when its time is over', async () => {
+    const { client } = await killed();
+    const { jobs, unknown, mayBeAnswered } = await client.resumeAll();
+    expect([jobs, unknown]).toEqual([[], []]);
+    expect(mayBeAnswered).toEqual([
+      {
+        id: expect.any(String) as string,
+        jobs: videos(2),
+        unknownAt: new Date(Date.now() + 139_000).toISOString(),
+      },
+    ]);
+    expect((await client.journal.pending()).mayBeAnswered).toEqual(mayBeAnswered);
+    await pass(140_000);
+    const later = await client.journal.pending();
+    expect(later.mayBeAnswered).toEqual([]);
+    expect(later.unknown).toMatchObject([{ id: mayBeAnswered[0]!.id, jobs: videos(2) }]);
+  });
+
+  it('is not dismissed and not resolved while it may be answered', async () => {
+    const { client } = await killed();
+    const [call] = (await client.journal.pending()).mayBeAnswered;
+    const refused = { code: 'ONCE_UNDER_WAY', outcome: 'not-sent' };
+    await expect(client.journal.dismiss(call!.id)).rejects.toMatchObject(refused);
+    await expect(client.journal.resolve(call!.id, ['file_1', null])).rejects.toMatchObject(refused);
+    expect((await client.journal.pending()).mayBeAnswered).toHaveLength(1);
+    await pass(140_000);
+    await client.journal.dismiss(call!.id);
+    expect((await client.journal.pending()).unknown).toEqual([]);
+  });
+});
 
 describe('an unknown call', () => {
   it('can be resolved: its jobs are followed, and nothing is submitted again', async () => {

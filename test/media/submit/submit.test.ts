@@ -149,6 +149,94 @@ describe('a job with `once`', () => {
     expect(fake.files).toHaveLength(2);
   });
 
+  it('without a time limit is renewed while its call runs, and nobody pays twice', async () => {
+    const { fake, media, journal, make } = keyed();
+    const texts = new Set<string>();
+    const watched: JournalStore = {
+      ...journal,
+      swap: (key, from, to) => {
+        texts.add(to?.includes('"claimed"') ? to : '');
+        return journal.swap(key, from, to);
+      },
+    };
+    fake.fail(videoEndpoint, { slow: 20.5 * minuteMs });
+    const client = media({ journal: watched, timeout: Infinity });
+    const first = client.generate.video(video(), { once: 'film/1' });
+    await pass(1_000);
+    const second = make('film/1', { retry: { unknownOutcome: true } });
+    const jobs = await inTime(Promise.all([first, second]));
+    expect(new Set(jobs.map(({ fileId }) => fileId)).size).toBe(1);
+    expect(fake.files).toHaveLength(1);
+    texts.delete('');
+    const limits = [...texts].map((text) => (JSON.parse(text) as { limitMs: number }).limitMs);
+    expect(limits).toEqual(Array<number>(21).fill(5 * minuteMs));
+  });
+
+  it('is unknown once its caller gave up, is not renewed, and is answered by a late response', async () => {
+    const { fake, media, journal, client, make } = keyed();
+    fake.fail(videoEndpoint, { slow: 4 * minuteMs });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const own = media({ journal, timeout: Infinity });
+    const warnings: string[] = [];
+    own.on('warning', ({ message }) => warnings.push(message));
+    const sending = ending(own.generate.video(video(), { once: 'film/1', signal }));
+    await pass(1.5 * minuteMs);
+    controller.abort('enough');
+    expect(await inTime(sending)).toEqual({ error: 'enough' });
+    await pass(1_000);
+    expect((await client.journal.pending()).unknown).toMatchObject([{ jobs: [video()] }]);
+    expect(warnings).toEqual([expect.stringContaining('keeps the process alive')]);
+    const { error } = await inTime(ending(make('film/1')));
+    expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    await pass(3 * minuteMs);
+    const job = await inTime(make('film/1'));
+    expect(job.fileId).toBe(fake.files[0]!.fileId);
+    expect(fake.files).toHaveLength(1);
+  });
+
+  it('is unknown once its caller gave up, though another job of the same call is waited for', async () => {
+    const { fake, media, journal, client } = keyed();
+    const own = await acquainted(media({ journal, timeout: Infinity }));
+    fake.fail(videoEndpoint, { slow: 4 * minuteMs });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const given = ending(own.generate.video(video(), { once: 'film/1', signal }));
+    const waited = own.generate.video(video({ prompt: 'Dogs' }), { once: 'film/2' });
+    await pass(minuteMs);
+    expect((await client.journal.pending()).mayBeAnswered).toMatchObject([{ jobs: [{}, {}] }]);
+    controller.abort('enough');
+    await inTime(given);
+    await pass(1_000);
+    const { unknown, mayBeAnswered } = await client.journal.pending();
+    expect(unknown).toMatchObject([{ jobs: [video()] }]);
+    expect(mayBeAnswered).toMatchObject([{ jobs: [video({ prompt: 'Dogs' })] }]);
+    await inTime(waited);
+    await pass(1_000);
+    const states = (await client.journal.list()).map(({ key, state }) => `${key} ${state}`);
+    expect(states.sort()).toEqual(['film/1 answered', 'film/2 answered']);
+  });
+
+  it('that another process has claimed is waited for with one warning, then its error says what to do', async () => {
+    const { media, journal } = keyed();
+    const dying = media({ journal, fetch: () => new Promise(() => undefined) });
+    dying.generate.video(video(), { once: 'film/1' }).catch(() => undefined);
+    await pass(1_000);
+    // The killed process writes nothing more.
+    const next = media({ journal: { ...journal } });
+    const [{ id = '', unknownAt = '' } = {}] = (await next.journal.pending()).mayBeAnswered;
+    const warnings: string[] = [];
+    next.on('warning', ({ message }) => warnings.push(message));
+    const waiting = ending(next.generate.video(video(), { once: 'film/1' }));
+    await pass(30_000);
+    expect(warnings).toEqual([expect.stringContaining(unknownAt.slice(0, 18))]);
+    const { error } = await inTime(waiting);
+    expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN', outcome: 'unknown' });
+    expect(String(error)).toContain(`journal.resolve('${id}'`);
+    expect(String(error)).toContain(`journal.dismiss('${id}')`);
+    expect(warnings).toHaveLength(1);
+  });
+
   it('that was refused is free again', async () => {
     const { fake, make } = keyed();
     fake.fail(videoEndpoint, { status: 400 });
@@ -165,6 +253,24 @@ describe('a job with `once`', () => {
     fake.fail(videoEndpoint, { status: 400 });
     await inTime(ending(make('film/1', { retryFailed: true })));
     expect((await inTime(make('film/1'))).fileId).toBe(first.fileId);
+  });
+
+  it('whose file failed is unknown once making it again was lost, also after a refusal', async () => {
+    const { fake, make } = keyed();
+    fake.outcome({ status: 'error' }, ({ fileId }) => fileId === 'file_000001');
+    const first = await inTime(make('film/1'));
+    await inTime(ending(first.waitForFile()));
+    fake.fail(videoEndpoint, { loseAnswer: true });
+    const again = { retryFailed: true };
+    expect((await inTime(ending(make('film/1', again)))).error).toMatchObject({
+      outcome: 'unknown',
+    });
+    fake.fail(videoEndpoint, { status: 400 });
+    await inTime(ending(make('film/1', { ...again, retry: { unknownOutcome: true } })));
+    expect((await inTime(ending(make('film/1', again)))).error).toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+    });
+    expect(fake.files).toHaveLength(2);
   });
 
   it('that is unknown stays so when a second try is given up before it leaves', async () => {

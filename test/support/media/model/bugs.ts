@@ -113,6 +113,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
       ),
   },
   'a living claim is taken over': {
+    from: 400,
     wrap: (store) => ({
       ...store,
       get: async (key) => {

@@ -1,0 +1,11 @@
+/** The `fetch` of a fake, for clients that call another address; they keep the fake's time. */
+export function moved(
+  { fetch, baseUrl }: { readonly fetch: typeof globalThis.fetch; readonly baseUrl: string },
+  address: string,
+): typeof globalThis.fetch {
+  const own: typeof fetch = (input, init) => fetch(String(input).replace(address, baseUrl), init);
+  for (const symbol of Object.getOwnPropertySymbols(fetch)) {
+    Object.defineProperty(own, symbol, { value: Reflect.get(fetch, symbol) });
+  }
+  return own;
+}
