@@ -48,7 +48,7 @@ import { Projects } from './projects.js';
 import { routes } from './routes.js';
 import { Segments } from './segments.js';
 import { filters, type FilterBuilder } from './shared/filters.js';
-import { checkRows, type RowSource } from './shared/row-source.js';
+import { withRows, yieldWithRows, type RowSource } from './shared/row-source.js';
 import { createTextCheck } from './shared/template-text.js';
 import { Templates } from './templates.js';
 import { Uploads } from './uploads.js';
@@ -214,10 +214,12 @@ export class MessagingClient<
     message: EachMessage<Fields>,
     options?: SendEachOptions,
   ): Promise<SendEachReport<EachRecipient<Fields>>> {
-    // Loaded here: few programs mail a list.
-    const { readEachOptions, sendEach } = await import('./emails/send-each.js');
-    const own = readEachOptions(options, this.#connection.keys !== undefined);
-    return sendEach<Fields>(recipients, message, own, this.#emails);
+    return withRows(recipients, 'sendEach()', async (rows) => {
+      // Loaded here: few programs mail a list.
+      const { readEachOptions, sendEach } = await import('./emails/send-each.js');
+      const own = readEachOptions(options, this.#connection.keys !== undefined);
+      return sendEach<Fields>(rows, message, own, this.#emails);
+    });
   }
 
   /**
@@ -239,13 +241,14 @@ export class MessagingClient<
    * that fails is a result with an `error`. An abort, a refused key (401, 403) and a source that throws
    * end it, after the results of the checks that are under way.
    */
-  async *verifyAll(
+  verifyAll(
     emails: RowSource<string>,
     options?: Omit<RequestOptions, 'once'>,
   ): AsyncIterableIterator<VerifiedAddress> {
-    checkRows(emails, 'verifyAll()');
-    const own = readOptions(options, requestOptions, { name: '`verifyAll()`' });
-    yield* verifyAll(emails, (body) => this.verify(body, asBulk(own)), own.signal);
+    return yieldWithRows(emails, 'verifyAll()', (rows) => {
+      const own = readOptions(options, requestOptions, { name: '`verifyAll()`' });
+      return verifyAll(rows, (body) => this.verify(body, asBulk(own)), own.signal);
+    });
   }
 
   /** Creates a client with other options that shares this one's events, session and rate budget. */

@@ -47,7 +47,13 @@ import type {
   JobStarted,
   UpsertedContact,
 } from './contacts.types.js';
-import { checkRows, lengthOf, type RowSource } from './shared/row-source.js';
+import {
+  checkRows,
+  lengthOf,
+  withRows,
+  yieldWithRows,
+  type RowSource,
+} from './shared/row-source.js';
 import { isServiceRecord, withEmptyDeleted, toRequestBody } from './shared/request-body.js';
 import { asBulk, changeMany, idBatches, lookupAll } from './bulk.js';
 import type { ImportRules, ImportSource } from './contacts/import.js';
@@ -221,18 +227,17 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
    * @throws a `PartialError` when it ends early, with the place to go on from, and at the end where rows are
    *   no email addresses
    */
-  async *lookupAll(
+  lookupAll(
     emails: RowSource<string>,
     options?: Omit<BulkAllOptions, 'wait' | 'onProgress'>,
   ): AsyncIterableIterator<ContactLookupResult> {
     const call = 'contacts.lookupAll()';
-    checkRows(emails, call);
-    const { from, ...rest } = readOptions(options, lookupOptions, {
-      name: `\`${call}\``,
-      isStrict: true,
+    return yieldWithRows(emails, call, (rows) => {
+      const owner = { name: `\`${call}\``, isStrict: true };
+      const { from, ...rest } = readOptions(options, lookupOptions, owner);
+      const { signal } = rest;
+      return lookupAll(rows, (body) => this.lookup(body, asBulk(rest)), { from, signal });
     });
-    const { signal } = rest;
-    yield* lookupAll(emails, (body) => this.lookup(body, asBulk(rest)), { from, signal });
   }
 
   /**
@@ -380,29 +385,32 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return this.update(id, { subscribed }, { ...options, deadline: leftMs });
   }
 
-  async #inBulk(
+  #inBulk(
     call: string,
     ids: RowSource<string>,
     route: BulkRoute,
     options?: BulkAllOptions,
   ): Promise<JobReport<string, BulkJob>> {
-    checkRows(ids, call);
-    const { wait, onProgress, from, ...rest } = readOptions<BulkAllOptions>(options, manyOptions, {
-      name: `\`${call}\``,
-      isStrict: true,
-    });
-    const { signal } = rest;
-    return changeMany({
-      call,
-      signal,
-      onProgress,
-      from,
-      batches: (first) => idBatches(ids, first),
-      start: (body, beforeSending) =>
-        this.#transport.send(route, { body, hooks: { beforeSending } }, asBulk(rest)),
-      wait: (jobId) => this.waitForBulkJob(jobId, { ...wait, signal }),
-      isDelete: route === routes.bulkDelete,
-      length: lengthOf(ids),
+    return withRows(ids, call, async (rows) => {
+      const owner = { name: `\`${call}\``, isStrict: true };
+      const { wait, onProgress, from, ...rest } = readOptions<BulkAllOptions>(
+        options,
+        manyOptions,
+        owner,
+      );
+      const { signal } = rest;
+      return changeMany({
+        call,
+        signal,
+        onProgress,
+        from,
+        batches: (first) => idBatches(rows, first),
+        start: (body, beforeSending) =>
+          this.#transport.send(route, { body, hooks: { beforeSending } }, asBulk(rest)),
+        wait: (jobId) => this.waitForBulkJob(jobId, { ...wait, signal }),
+        isDelete: route === routes.bulkDelete,
+        length: lengthOf(rows),
+      });
     });
   }
 

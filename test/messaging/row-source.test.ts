@@ -1,3 +1,5 @@
+import { MessagingClient } from 'postreel';
+import { createFakeMessaging } from 'postreel/testing';
 import { expect, it } from 'vitest';
 import { untilAborted } from '../../src/messaging/shared/row-source.js';
 
@@ -46,4 +48,31 @@ it('an abort does not wait for a source that is silent', async () => {
   controller.abort(new Error('enough'));
   await expect(reading).rejects.toThrow('enough');
   expect(told).toEqual(['closing']);
+});
+
+it('a call that is refused closes the source that it has begun to read', async () => {
+  const messaging = new MessagingClient(createFakeMessaging().options);
+  const steps: string[] = [];
+  async function* rows() {
+    try {
+      steps.push('opened');
+      yield 'ann@example.com';
+      await Promise.resolve();
+    } finally {
+      steps.push('closed');
+    }
+  }
+  const mail = { from: 'shop@example.com', subject: 'Hi', body: '<p>Hi</p>' };
+  const run = messaging.sendEach(rows(), mail, { concurrency: 0 });
+  expect(steps).toEqual(['opened']); // before anything is awaited
+  await expect(run).rejects.toMatchObject({ name: 'InvalidRequestError' });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(steps).toEqual(['opened', 'closed']);
+});
+
+it('a promise of rows is refused by name, and its own failure goes nowhere', async () => {
+  const messaging = new MessagingClient(createFakeMessaging().options);
+  const rows = Promise.reject(new Error('no file'));
+  const run = messaging.contacts.deleteAll(rows as never);
+  await expect(run).rejects.toThrow('got a promise: `await` it first');
 });

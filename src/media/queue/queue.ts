@@ -1,5 +1,6 @@
 import { onAbort, callSafely, Notifier } from '../../core/async.js';
 import { locate, type CallSite } from '../../core/call.js';
+import { StartedIterator } from '../../core/started-iterator.js';
 import {
   ConfigurationError,
   InvalidRequestError,
@@ -55,6 +56,8 @@ class Withdrawn extends Error {}
 export class JobQueue implements MediaQueue {
   readonly #host: QueueHost;
   readonly #jobs: JobSource;
+  /** Reads the jobs that come one by one. It exists before the queue is iterated, so that no error goes unhandled. */
+  readonly #source: StartedIterator<MediaJob> | undefined;
   readonly #site: CallSite;
   readonly #options: QueueOptions;
   readonly #lane: Lane;
@@ -85,6 +88,7 @@ export class JobQueue implements MediaQueue {
     this.#host = host;
     this.#jobs = jobs;
     this.#site = site;
+    this.#source = isStream(jobs) ? new StartedIterator(jobs) : undefined;
     this.#options = this.#checked(given);
     const options = this.#options;
     this.#nameOf = jobNamer(options.key);
@@ -188,6 +192,7 @@ export class JobQueue implements MediaQueue {
       }
       return options;
     } catch (reason) {
+      this.#source?.return().catch(() => undefined); // a refused queue reads nothing
       this.#failure = { reason };
       return {};
     }
@@ -205,7 +210,6 @@ export class JobQueue implements MediaQueue {
       );
     }
     this.#isStarted = true;
-    this.#options.signal?.throwIfAborted();
     this.#endAtCap();
   }
 
@@ -226,10 +230,7 @@ export class JobQueue implements MediaQueue {
 
   /** Reads the input, so far ahead that the longest jobs can go first. */
   async #read(): Promise<void> {
-    const isStream = Symbol.asyncIterator in this.#jobs;
-    const source = isStream
-      ? (this.#jobs as AsyncIterable<MediaJob>)[Symbol.asyncIterator]()
-      : (this.#jobs as Iterable<MediaJob>)[Symbol.iterator]();
+    const source = this.#source ?? (this.#jobs as Iterable<MediaJob>)[Symbol.iterator](); // no stream
     const ahead = Array.isArray(this.#jobs) ? aheadOf.list : aheadOf.stream;
     const { signal: left } = this.#left;
     this.#lane.isFilling = true;
@@ -442,6 +443,10 @@ export class JobQueue implements MediaQueue {
     callSafely(() => this.#options.onProgress?.({ done, failed, pending, waiting, total }));
     this.#news.notify();
   }
+}
+
+function isStream(jobs: JobSource): jobs is AsyncIterable<MediaJob> {
+  return Object(jobs) === jobs && Symbol.asyncIterator in jobs;
 }
 
 // Numbers and the id of the request differ from answer to answer.

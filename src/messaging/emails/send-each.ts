@@ -23,13 +23,7 @@ import { kindOf } from '../../core/request.js';
 import { type OnceKey, journalMissing, keyIn } from '../../core/once.js';
 import { asBulk } from '../bulk.js';
 import { fieldsOf } from '../shared/request-body.js';
-import {
-  checkRows,
-  iterable,
-  lengthOf,
-  untilAborted,
-  type RowSource,
-} from '../shared/row-source.js';
+import { iterable, lengthOf, untilAborted, type RowSource } from '../shared/row-source.js';
 import {
   anything,
   callback,
@@ -130,7 +124,6 @@ export async function sendEach<Fields extends object>(
   options: SendEachOptions,
   host: EachHost<Fields>,
 ): Promise<SendEachReport<EachRecipient<Fields>>> {
-  checkRows(recipients, 'sendEach()');
   const run = new EachRun(message, options, host);
   const total = lengthOf(recipients);
   try {

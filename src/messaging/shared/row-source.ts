@@ -1,5 +1,6 @@
 import { abortable } from '../../core/async.js';
 import { invalidRequest } from '../../core/errors.js';
+import { StartedIterator } from '../../core/started-iterator.js';
 
 /** Rows for a call that takes any number of them: a list, a generator, or a stream. No text: it is one row. */
 export type RowSource<Row> = (Iterable<Row> | AsyncIterable<Row> | RowStream<Row>) & {
@@ -15,12 +16,66 @@ type RowStream<Row> = {
   };
 };
 
-/** Refuses what is no source of rows, before anything is read. `call` names the method. */
+/**
+ * Runs a call over its rows. Takes the rows over before anything is loaded or awaited, so that no error of a stream
+ * goes unhandled, and closes them if the call fails. `call` is the name of the method.
+ */
+export async function withRows<Row, Result>(
+  rows: RowSource<Row>,
+  call: string,
+  run: (rows: RowSource<Row>) => Promise<Result>,
+): Promise<Result> {
+  const taken = takeOver(rows, call);
+  try {
+    return await run(taken);
+  } catch (failure) {
+    close(taken);
+    throw failure;
+  }
+}
+
+/** As `withRows()`, for a call that yields its results: an error is thrown when the first one is requested. */
+export function yieldWithRows<Row, Result>(
+  rows: RowSource<Row>,
+  call: string,
+  run: (rows: RowSource<Row>) => AsyncIterable<Result>,
+): AsyncGenerator<Result, void, undefined> {
+  // eslint-disable-next-line @typescript-eslint/require-await -- runs at once, and keeps an error for later
+  const taking = (async () => takeOver(rows, call))();
+  taking.catch(() => undefined);
+  return (async function* () {
+    const taken = await taking;
+    try {
+      yield* run(taken);
+    } finally {
+      close(taken);
+    }
+  })();
+}
+
+/** Begins to read rows that come one by one; a list stays as it is. */
+function takeOver<Row>(rows: RowSource<Row>, call: string): RowSource<Row> {
+  checkRows(rows, call);
+  if (isSynchronous(rows)) {
+    return rows;
+  }
+  return new StartedIterator(iterable(rows) as AsyncIterable<Row>); // not synchronous
+}
+
+// Does not wait: a silent source may never answer.
+function close(rows: object): void {
+  if (rows instanceof StartedIterator) {
+    rows.return().catch(() => undefined); // the failure of the call says more
+  }
+}
+
+/** Refuses a value that is not a source of rows. `call` is the name of the method. */
 export function checkRows(rows: unknown, call: string): void {
   const isObject = typeof rows === 'object' && rows !== null;
   const isSource =
     isObject && (Symbol.iterator in rows || Symbol.asyncIterator in rows || 'getReader' in rows);
   if (!isSource || rows instanceof String || ArrayBuffer.isView(rows)) {
+    Promise.resolve(rows).catch(() => undefined); // a promise of rows may fail too
     const message = `\`${call}\` takes a list of rows, or something that yields them; got ${kindOf(rows)}`;
     throw invalidRequest([{ field: '', message }]);
   }
@@ -31,7 +86,7 @@ export function isSynchronous<Row>(rows: RowSource<Row>): rows is Iterable<Row> 
   return Symbol.iterator in rows && !(Symbol.asyncIterator in rows);
 }
 
-/** Yields the rows one by one. */
+/** Rows as something that a loop reads. */
 export function iterable<Row>(rows: RowSource<Row>): Iterable<Row> | AsyncIterable<Row> {
   return 'getReader' in rows && !(Symbol.asyncIterator in rows) ? read(rows) : (rows as never); // the other two
 }
@@ -49,31 +104,18 @@ export async function* untilAborted<T>(
   items: AsyncIterable<T>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<T, void, undefined> {
-  const iterator = items[Symbol.asyncIterator]();
-  const source = { isOver: false };
-  const next = async () => {
-    try {
-      const result = await iterator.next();
-      source.isOver = result.done === true;
-      return result;
-    } catch (failure) {
-      source.isOver = true; // as with `for await`, a source that fails closes itself
-      throw failure;
-    }
-  };
+  const iterator = new StartedIterator(items);
   try {
-    for (let item = await abortable(next(), signal); !item.done;) {
+    for (let item = await abortable(iterator.next(), signal); !item.done;) {
       yield item.value;
-      item = await abortable(next(), signal);
+      item = await abortable(iterator.next(), signal);
     }
   } finally {
-    if (!source.isOver) {
-      const closing = (async () => iterator.return?.())();
-      if (signal?.aborted) {
-        closing.catch(() => undefined); // a source that is silent may never come back
-      } else {
-        await closing;
-      }
+    const closing = iterator.return();
+    if (signal?.aborted) {
+      closing.catch(() => undefined); // a silent source may never answer
+    } else {
+      await closing;
     }
   }
 }
@@ -103,6 +145,12 @@ function kindOf(rows: unknown): string {
   }
   if (ArrayBuffer.isView(rows)) {
     return 'bytes: put them into a list';
+  }
+  if (typeof rows === 'object' && rows !== null && 'then' in rows) {
+    return 'a promise: `await` it first';
+  }
+  if (typeof rows === 'object' && rows !== null) {
+    return 'an object: put it into a list';
   }
   return rows === null || rows === undefined ? String(rows) : `a ${typeof rows}`;
 }

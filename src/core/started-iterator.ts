@@ -1,0 +1,48 @@
+/**
+ * Reads an asynchronous source from this moment on: it requests the first item at once. A stream that fails while
+ * nobody listens ends the process, and a call may have to load a module before it reads its rows.
+ */
+export class StartedIterator<T> implements AsyncIterableIterator<T> {
+  #iterator: AsyncIterator<T> | undefined;
+  #first: Promise<IteratorResult<T>> | undefined;
+  #isOver = false;
+
+  constructor(items: AsyncIterable<T>) {
+    this.#first = this.#step(() => {
+      this.#iterator = items[Symbol.asyncIterator]();
+      return this.#iterator.next();
+    });
+    this.#first.catch(() => undefined); // `next()` throws it
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    const first = this.#first;
+    this.#first = undefined;
+    return first ?? this.#step(() => this.#iterator?.next());
+  }
+
+  /** Closes the source, unless it has ended or failed, which closes it too. */
+  async return(): Promise<IteratorResult<T>> {
+    if (!this.#isOver) {
+      this.#isOver = true;
+      await this.#iterator?.return?.();
+    }
+    return { done: true, value: undefined };
+  }
+
+  // Calls `next` before it returns, and turns what it throws into a rejection.
+  async #step(next: () => Promise<IteratorResult<T>> | undefined): Promise<IteratorResult<T>> {
+    try {
+      const result = await next();
+      this.#isOver ||= result?.done === true;
+      return result ?? { done: true, value: undefined };
+    } catch (failure) {
+      this.#isOver = true;
+      throw failure;
+    }
+  }
+}
