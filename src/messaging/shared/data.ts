@@ -107,6 +107,20 @@ export function isTransient(value: unknown): boolean {
   return isRecord(value) && value['persistent'] === false && 'value' in value;
 }
 
+/**
+ * What is wrong with a text that is a date with a time, but not in the form of the service, such as
+ * `2026-01-31 10:00:00+00` of Postgres. A plain day is a date of the service, and any other text is no concern.
+ */
+export function dateTextProblem(text: unknown): string | undefined {
+  if (typeof text !== 'string' || !timeText.test(text) || serviceTime.test(text)) {
+    return undefined;
+  }
+  return 'has a date in a form that no date filter finds: the service stores it as text, and the first value fixes the type of the field for the whole project. A `Date`, or a text such as `2026-01-31T10:00:00.000Z`, is stored as a date.';
+}
+
+const timeText = /^\s*\d{4}-\d{2}-\d{2}[Tt ]\d{1,2}:\d{2}/;
+const serviceTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/;
+
 /** Deletes a custom field: `data: { nickname: clear() }`. The service reads `null` this way. */
 export function clear(): null {
   return null;
