@@ -7,6 +7,7 @@ import { settledInTime } from '../support/settled.js';
 import { reportOf } from '../support/messaging/whole-report.js';
 
 const wait = { interval: 1 };
+const newContacts = 'subscribed';
 
 describe('a call that changes many', () => {
   it('goes on where it ended, by `from`', async () => {
@@ -14,10 +15,10 @@ describe('a call that changes many', () => {
     const { signal } = controller;
     const note = 'x'.repeat(170_000);
     const rows = Array.from({ length: 9 }, (_, at) => ({ email: `p${at}@example.com`, note }));
-    const first = await reportOf(messaging.contacts.importAll(rows, { wait, signal }), 9);
+    const first = await reportOf(messaging.contacts.importAll(rows, { newContacts, wait, signal }), 9);
     expect(first).toMatchObject({ resumeFrom: 3, notReached: 6 });
     const from = first.resumeFrom;
-    const rest = await messaging.contacts.importAll(rows, { wait, from });
+    const rest = await messaging.contacts.importAll(rows, { newContacts, wait, from });
     expect(rest.done).toBe(6);
     expect(fake.project.contacts.size).toBe(9);
     await expect(messaging.contacts.importAll(rows, { from: -1 })).rejects.toThrow(
@@ -284,7 +285,7 @@ it('reports any number of rows that are all refused', async () => {
   const { messaging } = fated([]);
   const count = 300_000;
   const rows = Array.from({ length: count }, () => ({ mail: 'ann@example.com' }) as never); // as a slip
-  const report = await messaging.contacts.importAll(rows, { wait });
+  const report = await messaging.contacts.importAll(rows, { newContacts, wait });
   expect([report.done, report.failed.length, report.failed.at(-1)?.index]).toEqual([
     0,
     count,

@@ -85,7 +85,7 @@ export function columnsOption(
     const target = value === null ? null : targetOption(value);
     if (target === undefined) {
       throw refusal(
-        `\`columns\` must give "${column}" the name of a field, \`{ field, read }\` with a function that reads the text of a cell, or \`null\` to drop it`,
+        `\`columns\` must give "${column}" the name of a field, or \`null\` to drop it, or \`{ field, read }\` with a function that reads the text of a cell`,
       );
     }
     if (named.has(key)) {

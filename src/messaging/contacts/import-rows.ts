@@ -334,11 +334,11 @@ class ObjectRows {
   }
 
   #checked({ [extraCells]: extra, ...given }: Record<string, unknown>) {
-    if (hasText(extra)) {
-      throw invalidRequest([{ field: extraCells, message: 'has more fields than the header' }]);
-    }
     if (this.#held) {
       Object.keys(given).forEach((name) => this.#keys.add(name));
+    }
+    if (hasText(extra)) {
+      throw invalidRequest([{ field: extraCells, message: 'has more fields than the header' }]);
     }
     const isOneRecord = isContactRecord(given);
     const [own, data] = partsOf(given, isOneRecord, this.#rules);
