@@ -2,7 +2,7 @@ import { monotonicMs, sleep } from '../../core/async.js';
 import { invalidRequest } from '../../core/errors.js';
 import { isBytes, isRecord, type FileInput, type NamedFile } from '../../core/values.js';
 import { blocksOf, type Batch } from '../bulk.js';
-import { CsvDecoder, CsvReader } from '../csv.js';
+import { CsvDecoder, CsvReader, type CsvRecord } from '../csv.js';
 import { limits } from '../limits.js';
 import type { RowSource } from '../shared/row-source.js';
 import { columnsOf, type Columns } from './import-columns.js';
@@ -137,6 +137,31 @@ export async function headerOf(pieces: RowSource<string | Uint8Array>): Promise<
   Array.from(reader.read(decoder.end()));
   Array.from(reader.end());
   return reader.header ?? [];
+}
+
+/** The lines of a file where rows begin, by their indexes. */
+export async function lineNumbers(
+  pieces: RowSource<string | Uint8Array>,
+  indexes: ReadonlySet<number>,
+): Promise<ReadonlyMap<number, number>> {
+  const lines = new Map<number, number>();
+  const decoder = new CsvDecoder();
+  const reader = new CsvReader();
+  let index = 0;
+  const add = (blocks: Iterable<readonly CsvRecord[]>) => {
+    for (const { line } of [...blocks].flat()) {
+      if (indexes.has(index)) {
+        lines.set(index, line);
+      }
+      index += 1;
+    }
+  };
+  for await (const [piece = ''] of blocksOf(pieces, 1)) {
+    add(reader.read(decoder.decode(piece)));
+  }
+  add(reader.read(decoder.end()));
+  add(reader.end());
+  return lines;
 }
 
 // So many slips of a file are named.
