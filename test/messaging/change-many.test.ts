@@ -86,6 +86,21 @@ describe('a call that changes many', () => {
   );
 });
 
+it('an id that is listed twice is one contact, as the service counts it', async () => {
+  const result = { totalRequested: 2, successCount: 2, failureCount: 0 };
+  const { contacts } = messagingOver((input, init) =>
+    Promise.resolve(
+      Response.json(
+        new Request(input, init).method === 'POST'
+          ? { jobId: 'job_1' }
+          : { id: 'job_1', state: 'completed', result },
+      ),
+    ),
+  );
+  const report = await contacts.deleteAll(['con_1', 'con_1', 'con_2'], { wait });
+  expect(report).toMatchObject({ done: 3, failed: [], unknown: [] });
+});
+
 describe('what a job says', () => {
   const answers = (started: object, job: object | number = { status: 'completed' }) =>
     messagingOver(

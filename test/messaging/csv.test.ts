@@ -95,6 +95,12 @@ describe('a CSV file', () => {
     });
   });
 
+  it('has a damaged name in any of its pieces: that row fails', async () => {
+    const report = await imported(['email,name\na@b.c,J\uFFFDrg\n', 'b@b.c,Bob\n', 'c@b.c,Cid\n']);
+    expect(report).toMatchObject({ done: 2, failed: [{ index: 0 }] });
+    expect(problemsOf(report)).toEqual([[0, expect.stringContaining('U+FFFD')]]);
+  });
+
   it('has a column twice: both are imported', async () => {
     expect((await imported(['email,a,a\nx@b.c,1,2\n'])).files).toEqual([
       'email,a,a 2\nx@b.c,1,2\n',

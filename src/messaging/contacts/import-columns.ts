@@ -58,7 +58,8 @@ const recordKeys = ['email', 'subscribed', 'id', 'createdat', 'updatedat'];
 const subscriptionNames = new Set([
   ...['unsubscribed', 'isunsubscribed', 'unsubscribedat', 'unsubscribedate', 'unsubscribeddate'],
   ...['unsubscribetime', 'unsubtime', 'unsubscribedfromallemail', 'unsubscribedfromemails'],
-  ...['unsubscribedon', 'globalunsubscribe', 'globallyunsubscribed'],
+  ...['unsubscribedon', 'globalunsubscribe', 'globallyunsubscribed', 'portalunsubscribe'],
+  ...['unsubscribe', 'unsub', 'unsubreason', 'unsubscribereason'],
   ...['optout', 'isoptout', 'optedout', 'isoptedout', 'hasoptedout', 'optedoutat'],
   ...['optoutdate', 'optouttime', 'emailoptout', 'emailoptedout', 'hasoptedoutofemail'],
   ...['optedoutofemail', 'hsemailoptout', 'emailblacklisted', 'isblacklisted', 'blacklisted'],

@@ -71,10 +71,11 @@ export class Stretch {
       this.#next = entry.index + 1;
       return true;
     }
-    const { fields, cells } = entry;
+    const { fields, cells, subscribed, isLookedUp } = entry;
     const added = fields === this.#fields ? [] : fields.filter((name) => !this.#columns.has(name));
     const headerBytes = this.#headerBytes + this.#bytes(added);
-    const cellBytes = this.#cellBytes + this.#bytes(cells) + subscribedBytes;
+    const extraBytes = isLookedUp || subscribed !== undefined ? subscribedBytes : 0;
+    const cellBytes = this.#cellBytes + this.#bytes(cells) + extraBytes;
     const separators = (this.rows.length + 2) * (this.#columns.size + added.length);
     if (this.rows.length > 0 && headerBytes + cellBytes + separators > maxBytes) {
       return false;

@@ -35,7 +35,7 @@ export async function* importBatches(
   } finally {
     if (records > 0) {
       rules.warn(
-        `${records} ${records === 1 ? 'row is a contact that was' : 'rows are contacts that were'} read. \`subscribed: false\` was sent for them, \`subscribed: true\` was not: existing contacts keep their state.`,
+        `${records} ${records === 1 ? 'row is a contact that was' : 'rows are contacts that were'} read. For such rows, \`subscribed: false\` is sent and \`subscribed: true\` is not: existing contacts keep their state.`,
       );
     }
   }
