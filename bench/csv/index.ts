@@ -38,7 +38,9 @@ async function read(megabytes: number, quotes: string, isWhole: boolean): Promis
   globalThis.gc?.();
   const before = process.cpuUsage();
   let told = 0;
-  for await (const { rows: good, refused } of importBatches(source, 0, rules, () => Promise.resolve({}))) {
+  for await (const { rows: good, refused } of importBatches(source, 0, rules, () =>
+    Promise.resolve({}),
+  )) {
     told += good.length + refused.length;
   }
   // The time of the processor: another program on the machine does not count.

@@ -50,12 +50,7 @@ import type {
   JobStarted,
   UpsertedContact,
 } from './contacts.types.js';
-import {
-  lengthOf,
-  withRows,
-  yieldWithRows,
-  type RowSource,
-} from './shared/row-source.js';
+import { lengthOf, withRows, yieldWithRows, type RowSource } from './shared/row-source.js';
 import { isServiceRecord, withEmptyDeleted, toRequestBody } from './shared/request-body.js';
 import { asBulk, changeMany, idBatches, lookupAll } from './bulk.js';
 import type { ImportRules, ImportSource } from './contacts/import-rows.js';

@@ -233,9 +233,9 @@ type Cell<Value> = Value extends Date ? Date | string : Value;
 
 /** The fields of a contact that was read, and of what `create()` takes. */
 type ImportRecord<Fields extends object> = {
-  readonly [Key in 'id' | 'createdAt' | 'updatedAt' | '_meta' as Key extends keyof Fields
-    ? never
-    : Key]?: unknown;
+  readonly [
+    Key in 'id' | 'createdAt' | 'updatedAt' | '_meta' as Key extends keyof Fields ? never : Key
+  ]?: unknown;
 } & ('data' extends keyof Fields
   ? unknown
   : { readonly data?: ImportFields<Fields> | null | undefined });

@@ -36,7 +36,9 @@ describe('postreel contacts import', () => {
         expect(stderr).toContain(words);
       }
     }
-    expect(scene.server.messaging.requests.map(({ path }) => path)).not.toContain('/contacts/import');
+    expect(scene.server.messaging.requests.map(({ path }) => path)).not.toContain(
+      '/contacts/import',
+    );
   });
 
   it.each([

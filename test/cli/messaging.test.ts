@@ -92,7 +92,9 @@ describe('in a terminal', () => {
     const args = ['contacts', 'export', 'out.csv'];
     const first = inTerminal(args, place());
     expect([await first.ended, first.text]).toEqual([0, 'wrote 3 contacts to out.csv\n']);
-    expect(readFileSync(join(scene.folder, 'out.csv'), 'utf8')).toMatch(/^email,subscribed,id,createdAt,updatedAt,?/);
+    expect(readFileSync(join(scene.folder, 'out.csv'), 'utf8')).toMatch(
+      /^email,subscribed,id,createdAt,updatedAt,?/,
+    );
     const { requests } = scene.server.messaging;
     const before = requests.length;
     const second = inTerminal(args, place());

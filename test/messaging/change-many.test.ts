@@ -15,7 +15,10 @@ describe('a call that changes many', () => {
     const { signal } = controller;
     const note = 'x'.repeat(170_000);
     const rows = Array.from({ length: 9 }, (_, at) => ({ email: `p${at}@example.com`, note }));
-    const first = await reportOf(messaging.contacts.importAll(rows, { newContacts, wait, signal }), 9);
+    const first = await reportOf(
+      messaging.contacts.importAll(rows, { newContacts, wait, signal }),
+      9,
+    );
     expect(first).toMatchObject({ resumeFrom: 3, notReached: 6 });
     const from = first.resumeFrom;
     const rest = await messaging.contacts.importAll(rows, { newContacts, wait, from });

@@ -65,7 +65,11 @@ const imported: Readonly<Record<string, Imported>> = {
     contacts: { maya: {}, finn: null },
     failed: ['line 3: must be one of true, yes, y, 1, subscribed, false, no, n, 0, unsubscribed'],
   },
-  'brevo.csv': { columns: { EMAIL_BLACKLISTED: 'blocked' }, done: 2, contacts: { julie: { FIRSTNAME: 'Julie' }, marc: {} } },
+  'brevo.csv': {
+    columns: { EMAIL_BLACKLISTED: 'blocked' },
+    done: 2,
+    contacts: { julie: { FIRSTNAME: 'Julie' }, marc: {} },
+  },
   'sendgrid.csv': { done: 2, contacts: { ela: { CITY: 'Izmir' }, max: {} } },
   'shopify-customers.csv': {
     columns: { 'Accepts Email Marketing': 'subscribed', 'Customer ID': 'customer' },

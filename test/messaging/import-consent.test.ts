@@ -169,7 +169,10 @@ describe('newContacts', () => {
   it('fails a row whose address is in neither list of the lookup, and asks nothing else of it', async () => {
     const { fake, messaging, run, states } = scene();
     await known(messaging, '+ann');
-    fake.fail('POST /contacts/lookup', { body: { found: ['ann@example.com'], notFound: [] }, status: 200 });
+    fake.fail('POST /contacts/lookup', {
+      body: { found: ['ann@example.com'], notFound: [] },
+      status: 200,
+    });
     const rows = [{ email: 'ann@example.com' }, { email: 'bob@example.com' }];
     const report = await run(rows, { newContacts: 'unsubscribed' });
     expect(report).toMatchObject({ done: 1, failed: [{ index: 1, row: rows[1] }] });
@@ -181,7 +184,9 @@ describe('newContacts', () => {
     const { fake, run } = scene({ retries: 0 });
     fake.fail('POST /contacts/lookup', { status: 503, times: 1 });
     const rows = [{ email: 'ann@example.com' }];
-    const error: unknown = await run(rows, { newContacts: 'unsubscribed' }).catch((e: unknown) => e);
+    const error: unknown = await run(rows, { newContacts: 'unsubscribed' }).catch(
+      (e: unknown) => e,
+    );
     expect(error).toBeInstanceOf(PartialError);
     expect((error as PartialError).result).toMatchObject({
       done: 0,
@@ -212,7 +217,10 @@ describe('a column or key `subscribed`', () => {
     const { run, files } = scene();
     const text = 'email,subscribed,n\na@b.co,yes,1\nc@b.co,,2\nd@b.co,no,3\n';
     const seen: object[] = [];
-    await run(text, { newContacts: 'subscribed', onProgress: (now: object) => seen.push({ ...now }) });
+    await run(text, {
+      newContacts: 'subscribed',
+      onProgress: (now: object) => seen.push({ ...now }),
+    });
     expect(await files()).toEqual([
       'email,n,subscribed\na@b.co,1,true\nd@b.co,3,false\n',
       'email,n\nc@b.co,2\n',
@@ -277,7 +285,10 @@ describe('a column or key `subscribed`', () => {
     ],
   ])('fails the row where `read` %s, whatever `newContacts` says', async (_, read, words) => {
     const { fake, run } = scene();
-    const options = { newContacts: 'subscribed', columns: { Consent: { field: 'subscribed', read } } };
+    const options = {
+      newContacts: 'subscribed',
+      columns: { Consent: { field: 'subscribed', read } },
+    };
     const report = await run('email,Consent\nann@example.com,?\n', options);
     expect(reasons(report)[0]).toContain(words);
     expect(fake.requests).toEqual([]);
@@ -285,13 +296,16 @@ describe('a column or key `subscribed`', () => {
 });
 
 describe('the option `subscribed`', () => {
-  it.each([true, false])('%s changes existing contacts too, where rows say nothing', async (value) => {
-    const { messaging, run, states } = scene();
-    await known(messaging, '+ann', '-bob');
-    const text = 'email,subscribed\nann@example.com,\nbob@example.com,\ncid@example.com,no\n';
-    await run(text, { subscribed: value });
-    expect(states()).toEqual({ ann: value, bob: value, cid: false });
-  });
+  it.each([true, false])(
+    '%s changes existing contacts too, where rows say nothing',
+    async (value) => {
+      const { messaging, run, states } = scene();
+      await known(messaging, '+ann', '-bob');
+      const text = 'email,subscribed\nann@example.com,\nbob@example.com,\ncid@example.com,no\n';
+      await run(text, { subscribed: value });
+      expect(states()).toEqual({ ann: value, bob: value, cid: false });
+    },
+  );
 });
 
 describe('columns', () => {
@@ -402,7 +416,10 @@ describe('a column whose name can only mean the subscription', () => {
   });
 
   it.each([
-    ['create', (m: MessagingClient, field: object) => m.contacts.create({ email: 'a@b.co', ...field })],
+    [
+      'create',
+      (m: MessagingClient, field: object) => m.contacts.create({ email: 'a@b.co', ...field }),
+    ],
     [
       'importAll',
       (m: MessagingClient, field: object) => m.contacts.importAll([], { ...field } as object),
@@ -427,7 +444,10 @@ describe('rows that are objects', () => {
       { email: 'bob@example.com', data: null, plan: 'free' },
     ];
     await run(rows, { newContacts: 'subscribed' });
-    expect(data()).toEqual({ ann: { plan: 'pro', seats: 3, unsubscribed: 'x' }, bob: { plan: 'free' } });
+    expect(data()).toEqual({
+      ann: { plan: 'pro', seats: 3, unsubscribed: 'x' },
+      bob: { plan: 'free' },
+    });
   });
 
   it.each([
@@ -468,7 +488,13 @@ describe('records that were read', () => {
     const { run, data } = scene();
     const record = { id: 'con_9', createdAt: '2026-01-01T00:00:00.000Z', subscribed: true };
     const rows = [
-      { ...record, email: 'ann@example.com', data: { plan: 'pro', nick: null }, status: 'x', _meta: {} },
+      {
+        ...record,
+        email: 'ann@example.com',
+        data: { plan: 'pro', nick: null },
+        status: 'x',
+        _meta: {},
+      },
       { ...record, email: 'bob@example.com', data: null, status: 'x', updatedAt: 'x' },
       { ...record, email: 'cid@example.com', plan: 'free', updatedAt: 'x' },
     ];
@@ -500,15 +526,18 @@ describe('contacts.import()', () => {
     ['email,plan\na@b.co,pro\n', 1],
     ['email,subscribed\na@b.co,true\n', 0],
     ['email,unsubscribed\na@b.co,1\n', 1],
-  ])('warns once of a file without a column `subscribed`, and sends it: %j', async (data, count) => {
-    const { messaging, warnings, files } = scene();
-    await messaging.contacts.import({ data });
-    expect(warnings).toHaveLength(count);
-    for (const message of warnings) {
-      expect(message).toMatch(/new contacts become subscribed.*contacts\.importAll\(\)/);
-    }
-    expect(await files()).toEqual([data]);
-  });
+  ])(
+    'warns once of a file without a column `subscribed`, and sends it: %j',
+    async (data, count) => {
+      const { messaging, warnings, files } = scene();
+      await messaging.contacts.import({ data });
+      expect(warnings).toHaveLength(count);
+      for (const message of warnings) {
+        expect(message).toMatch(/new contacts become subscribed.*contacts\.importAll\(\)/);
+      }
+      expect(await files()).toEqual([data]);
+    },
+  );
 });
 
 describe('dates', () => {

@@ -18,8 +18,14 @@ const messageOf = (error: unknown) => (error instanceof Error ? error.message : 
 
 describe('the separator of a file', () => {
   it.each([
-    ['semicolons, with commas in the header', 'email;"Last name, first"\na@b.co;"Ray, Al"\nc@b.co;x\n'],
-    ['semicolons, with bare commas in the header', 'email;Last name, first, middle\na@b.co;Ray\nc@b.co;x\n'],
+    [
+      'semicolons, with commas in the header',
+      'email;"Last name, first"\na@b.co;"Ray, Al"\nc@b.co;x\n',
+    ],
+    [
+      'semicolons, with bare commas in the header',
+      'email;Last name, first, middle\na@b.co;Ray\nc@b.co;x\n',
+    ],
     ['tabs, with commas in the header', 'email\tLast name, first\na@b.co\tRay\nc@b.co\tx\n'],
     ['semicolons, with a line break in the header', 'email;"Last\nname"\na@b.co;Ray\nc@b.co;x\n'],
     ['bars, with commas in the cells', 'email|name\na@b.co|Ray, Al, Jr.\nc@b.co|x\n'],
@@ -107,17 +113,20 @@ describe('a column without a name, as pandas writes it', () => {
   it.each([
     ['text', [text]],
     ['objects', objects],
-  ])('fails each row that has a value in it, and the message says how to drop it: %s', async (_, rows) => {
-    const { done, failed } = await imported(rows);
-    expect([done, failed.length]).toEqual([0, 2]);
-    expect(messageOf(failed[0]?.error)).toContain("`columns: { '': null }`");
-    expect(failed[0]?.row).toEqual(objects[0]);
-    const again = await imported(
-      failed.map(({ row }) => row),
-      { columns: { '': null } },
-    );
-    expect(again.data).toEqual({ ann: { plan: 'pro' }, bob: { plan: 'free' } });
-  });
+  ])(
+    'fails each row that has a value in it, and the message says how to drop it: %s',
+    async (_, rows) => {
+      const { done, failed } = await imported(rows);
+      expect([done, failed.length]).toEqual([0, 2]);
+      expect(messageOf(failed[0]?.error)).toContain("`columns: { '': null }`");
+      expect(failed[0]?.row).toEqual(objects[0]);
+      const again = await imported(
+        failed.map(({ row }) => row),
+        { columns: { '': null } },
+      );
+      expect(again.data).toEqual({ ann: { plan: 'pro' }, bob: { plan: 'free' } });
+    },
+  );
 
   it.each([
     ['text', [text]],

@@ -158,11 +158,7 @@ export const contactPlans: readonly Tool[] = [
         ],
       };
     },
-    run: async (
-      { columns, newContacts, subscribed },
-      { messaging },
-      { content, signal },
-    ) => {
+    run: async ({ columns, newContacts, subscribed }, { messaging }, { content, signal }) => {
       const { bytes, total } = content as Counted; // as: what the person was told the sum of
       let cause: unknown;
       const { done, failed, unknown } = await messaging.contacts

@@ -247,7 +247,9 @@ async function importFile(
   const { failed, unknown } = result;
   const indexes = new Set([...failed, ...unknown].map(({ index }) => index));
   const numbers =
-    indexes.size > 0 ? await lineNumbers(createReadStream(file), indexes) : new Map<number, number>();
+    indexes.size > 0
+      ? await lineNumbers(createReadStream(file), indexes)
+      : new Map<number, number>();
   for (const [word, rowsOf] of [['failed', failed] as const, ['unknown', unknown] as const]) {
     for (const line of linesOf(rowsOf, numbers)) {
       output.note(`${output.paintNote('red', word)} ${line}`);

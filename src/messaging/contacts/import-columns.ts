@@ -64,7 +64,12 @@ const subscriptionNames = new Set([
   ...['optoutdate', 'optouttime', 'emailoptout', 'emailoptedout', 'hasoptedoutofemail'],
   ...['optedoutofemail', 'hsemailoptout', 'emailblacklisted', 'isblacklisted', 'blacklisted'],
   ...['donotemail', 'donotmail', 'donotcontact', 'donotsend', 'suppressed', 'emailsuppressed'],
-  ...['acceptsmarketing', 'acceptsemailmarketing', 'buyeracceptsmarketing', 'emailmarketingconsent'],
+  ...[
+    'acceptsmarketing',
+    'acceptsemailmarketing',
+    'buyeracceptsmarketing',
+    'emailmarketingconsent',
+  ],
   ...['emailconsent', 'marketingconsent', 'optin', 'optedin', 'isoptedin', 'emailoptin'],
   ...['marketingoptin', 'newsletteroptin', 'issubscribed', 'subscribedtoemails'],
   ...['emailsubscribed', 'emailsubscriptionstatus'],
@@ -307,10 +312,7 @@ function distinct(header: readonly string[], warn: (message: string) => void): r
 }
 
 /** Refuses fields of `data` that the row has itself, and those that would be its address or its subscription. */
-function requireFreeNames(
-  dataNames: readonly string[],
-  fields: readonly (string | null)[],
-): void {
+function requireFreeNames(dataNames: readonly string[], fields: readonly (string | null)[]): void {
   for (const name of dataNames) {
     const key = keyOf(name);
     const field = `data.${name}`;

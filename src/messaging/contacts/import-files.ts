@@ -61,7 +61,9 @@ export class Stretch {
 
   /** How many files one round takes. */
   get files(): number {
-    return new Set(this.rows.map(({ subscribed, isLookedUp }) => isLookedUp || subscribed !== undefined)).size;
+    return new Set(
+      this.rows.map(({ subscribed, isLookedUp }) => isLookedUp || subscribed !== undefined),
+    ).size;
   }
 
   /** Adds a row, unless a file would be too large with it. A row that is too large alone is sent alone. */
@@ -196,10 +198,14 @@ async function statesOf(
   const states = new Map<string, boolean>();
   for (let at = 0; at < all.length; at += limits.lookupEmails) {
     const result = await lookUp({ emails: all.slice(at, at + limits.lookupEmails) });
-    for (const [name, exists] of [['notFound', false], ['found', true]] as const) {
+    for (const [name, exists] of [
+      ['notFound', false],
+      ['found', true],
+    ] as const) {
       const list: unknown = result[name];
       for (const email of Array.isArray(list) ? (list as unknown[]) : []) {
-        const text = typeof email === 'string' ? email : (Object(email) as { email?: unknown }).email;
+        const text =
+          typeof email === 'string' ? email : (Object(email) as { email?: unknown }).email;
         if (typeof text === 'string') {
           states.set(emailKey(text), exists);
         }
@@ -224,7 +230,9 @@ function fileOf(
   { first, refused, next }: FileFacts,
 ): Batch<object, NamedFile> {
   const rows = placed.map(({ row }) => row);
-  const columns = [...new Set(rows.flatMap(({ fields }, at) => (fields === rows[at - 1]?.fields ? [] : fields)))];
+  const columns = [
+    ...new Set(rows.flatMap(({ fields }, at) => (fields === rows[at - 1]?.fields ? [] : fields))),
+  ];
   const isOne = rows.every(({ fields }) => fields === rows[0]?.fields);
   const cellsOf = isOne ? (row: ReadyRow) => row.cells : (row: ReadyRow) => inColumns(row, columns);
   const isStating = placed[0]?.subscribed !== undefined;

@@ -421,21 +421,24 @@ function partsOf(
   { named }: ImportRules,
 ): readonly [own: readonly Field[], data: readonly Field[]] {
   const { data } = row;
-  const hasData = 'data' in row && !named.has('data') && (isRecord(data) || (data ?? null) === null);
+  const hasData =
+    'data' in row && !named.has('data') && (isRecord(data) || (data ?? null) === null);
   // `null` says how a record is. In other rows it asks for a deletion, which an import cannot do.
   const isGiven = ([name, value]: Field) =>
     value !== undefined && !(isOneRecord && value === null && !named.has(keyOf(name)));
-  const own = Object.entries(row).filter(isGiven).filter(([name]) => {
-    if (hasData && name === 'data') {
-      return false;
-    }
-    const isNamed = named.has(keyOf(name));
-    if (!isOneRecord || isNamed) {
-      return true;
-    }
-    const isKnown = ['email', 'subscribed'].includes(keyOf(name));
-    return isKnown || (!hasData && !recordFields.includes(name));
-  });
+  const own = Object.entries(row)
+    .filter(isGiven)
+    .filter(([name]) => {
+      if (hasData && name === 'data') {
+        return false;
+      }
+      const isNamed = named.has(keyOf(name));
+      if (!isOneRecord || isNamed) {
+        return true;
+      }
+      const isKnown = ['email', 'subscribed'].includes(keyOf(name));
+      return isKnown || (!hasData && !recordFields.includes(name));
+    });
   return [own, hasData && isRecord(data) ? Object.entries(data).filter(isGiven) : []];
 }
 
@@ -613,7 +616,9 @@ function readSubscription(
     if (yes.has(key) || isDateWord(key)) {
       return false;
     }
-    return no.has(key) ? true : refuse(`must be a date, one of ${[...yes, ...no].join(', ')}, or empty`);
+    return no.has(key)
+      ? true
+      : refuse(`must be a date, one of ${[...yes, ...no].join(', ')}, or empty`);
   }
   if (yes.has(key) || key === 'subscribed') {
     return true;

@@ -248,7 +248,9 @@ describe('files', () => {
   it('refuses a link that leads out of the folder', async () => {
     const scene = openDesk();
     symlinkSync('/etc/passwd', join(scene.folder, 'list.csv'));
-    await expect(scene.call('plan_import', { file: 'list.csv', newContacts })).rejects.toThrow('leads out');
+    await expect(scene.call('plan_import', { file: 'list.csv', newContacts })).rejects.toThrow(
+      'leads out',
+    );
   });
 
   it.each([
@@ -265,7 +267,9 @@ describe('files', () => {
     const scene = openDesk();
     write(scene, '.env', 'email\n');
     symlinkSync(join(scene.folder, '.env'), join(scene.folder, 'list.csv'));
-    await expect(scene.call('plan_import', { file: 'list.csv', newContacts })).rejects.toThrow('without a dot');
+    await expect(scene.call('plan_import', { file: 'list.csv', newContacts })).rejects.toThrow(
+      'without a dot',
+    );
   });
 
   it('imports exactly the bytes that the person was told the sum of', async () => {
@@ -308,7 +312,9 @@ it('an import reads the file as the SDK does, in any usual encoding, and tells w
   writeFileSync(join(scene.folder, 'list.csv'), Buffer.from(text, 'utf16le'));
   const columns = { Notes: null };
   const read = await scene.read('plan_import', { file: 'list.csv', columns, newContacts });
-  expect(read).toContain('columns: "E-Mail", "Plan", "Notes"\nbecome: {"Notes":null}\nrows: 2\nsubscribed: 0 rows say subscribed, 0 rows say unsubscribed, 1 row says nothing\notherwise: new contacts are subscribed, existing contacts keep their state\n');
+  expect(read).toContain(
+    'columns: "E-Mail", "Plan", "Notes"\nbecome: {"Notes":null}\nrows: 2\nsubscribed: 0 rows say subscribed, 0 rows say unsubscribed, 1 row says nothing\notherwise: new contacts are subscribed, existing contacts keep their state\n',
+  );
   expect(read).toContain('who: "ann@example.com" {"Plan":"pro"}');
   expect(read).toContain('not sent: 1 row with something wrong');
   const id = await scene.plan('plan_import', { file: 'list.csv', columns, newContacts });

@@ -117,7 +117,9 @@ describe('an import that breaks off', () => {
     const note = 'x'.repeat(600);
     const rows = Array.from({ length: 2000 }, (_, at) => `r${at}@example.com,${note}\n`);
     write(scene, 'list.csv', `email,note\n${rows.join('')}`);
-    expect(await scene.read('plan_import', { file: 'list.csv', newContacts: 'subscribed' })).toContain('cost: 3 calls');
+    expect(
+      await scene.read('plan_import', { file: 'list.csv', newContacts: 'subscribed' }),
+    ).toContain('cost: 3 calls');
     const id = await scene.plan('plan_import', { file: 'list.csv', newContacts: 'subscribed' });
     scene.messaging.fail('POST /contacts/import', { slow: 1 });
     scene.messaging.fail('POST /contacts/import', { status: 401, times: 10 });

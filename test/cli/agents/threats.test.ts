@@ -233,7 +233,10 @@ describe('a letter of another script is written out', () => {
     const deleted = await scene.read('plan_contact_deletion', { ids: [contact!.id] });
     expect(deleted).toContain('"email":"\\u{43e}wner@');
     write(scene, 'list.csv', `email\n${strange}\n`);
-    const imported = await scene.read('plan_import', { file: 'list.csv', newContacts: 'subscribed' });
+    const imported = await scene.read('plan_import', {
+      file: 'list.csv',
+      newContacts: 'subscribed',
+    });
     expect(imported).toContain('who: "\\u{43e}wner@');
   });
 });
