@@ -23,11 +23,12 @@ const states = () =>
     subscribed,
   ]);
 const importOf = (...args: readonly string[]) => piped(['contacts', 'import', ...args], place());
+const refusalOf = (...args: readonly string[]) => importOf('--no-json', ...args);
 
 describe('postreel contacts import', () => {
   it('is refused without a statement, with the options that make one and the columns', async () => {
     for (const more of [[], ['--yes']]) {
-      const { code, stderr } = await importOf('people.csv', ...more);
+      const { code, stderr } = await refusalOf('people.csv', ...more);
       expect(code).toBe(4);
       for (const words of [
         ...['--new-contacts subscribed', '--columns "…=not:subscribed"', '--subscribed true'],
@@ -60,7 +61,7 @@ describe('postreel contacts import', () => {
     [['--new-contacts', 'yes'], 'Allowed choices are subscribed, unsubscribed'],
     [['--subscribed', 'yes'], 'It must be true or false'],
   ])('refuses %j', async (args, words) => {
-    const { code, stderr } = await importOf('people.csv', '--yes', ...args);
+    const { code, stderr } = await refusalOf('people.csv', '--yes', ...args);
     expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
   });
 
@@ -86,7 +87,7 @@ describe('postreel contacts import', () => {
   });
 
   it('takes a column whose meaning is inverted, and its plan counts what the rows say', async () => {
-    const refused = await importOf('left.csv', '--new-contacts', 'subscribed', '--yes');
+    const refused = await refusalOf('left.csv', '--new-contacts', 'subscribed', '--yes');
     expect([refused.code, refused.stderr]).toEqual([
       4,
       expect.stringContaining('--columns "unsubscribed_at=not:subscribed"'),
@@ -102,7 +103,7 @@ describe('postreel contacts import', () => {
         },
       },
     });
-    const { code, stderr } = await importOf('left.csv', ...args, '--yes');
+    const { code, stderr } = await refusalOf('left.csv', ...args, '--yes');
     expect(code).toBe(7);
     expect(stderr).toContain('line 5: must be a date');
     expect(stderr.match(/line \d+/g)).toEqual(['line 5']);
@@ -116,7 +117,7 @@ describe('postreel contacts import', () => {
     expect(JSON.parse(plan.stdout)).toMatchObject({
       plan: { action: 'Import 2 contacts', facts: { rows: 3, from: 1 } },
     });
-    const { code, stderr } = await importOf(...args, '--yes');
+    const { code, stderr } = await refusalOf(...args, '--yes');
     expect([code, stderr]).toEqual([7, expect.stringMatching(/failed line 5: .*bob@localhost/)]);
     expect(states()).toEqual([['c', true]]);
   });

@@ -323,11 +323,13 @@ async function readContacts(
   const query = { ...queryOf(part), limit: 100 };
   try {
     const pages = messaging.contacts.list(query, { signal: context.signal }).pages();
-    for await (const { items, total } of pages) {
+    for await (const { items, total, hasMore } of pages) {
       for (const { email, subscribed, id, createdAt, updatedAt, data } of items) {
         rows.push({ ...data, email, subscribed, id, createdAt, updatedAt });
       }
-      progress.show(name, { done: rows.length, total: total ?? rows.length, note: 'contacts' });
+      if (hasMore) {
+        progress.show(name, { done: rows.length, total: total ?? rows.length, note: 'contacts' });
+      }
     }
   } finally {
     progress.stop();

@@ -1,5 +1,4 @@
-import type { ReportedRow } from '../../core/errors.js';
-import { invalidRequest } from '../../core/errors.js';
+import { invalidRequest, type ReportedRow } from '../../core/errors.js';
 import type { NamedFile } from '../../core/values.js';
 import type { Batch } from '../bulk.js';
 import type { ContactLookup, ContactLookupResult } from '../contacts.types.js';
@@ -128,7 +127,9 @@ export async function* filesOf(
   while (rows.length + refused.length > 0) {
     const round = divide(rows, await statesOf(rows, lookUp));
     refused = [...refused, ...round.refused];
-    const files = [round.stating, round.silent].filter(({ length }) => length > 0);
+    const files = [round.stating, round.silent]
+      .filter(({ length }) => length > 0)
+      .sort(([one], [other]) => indexOf(one) - indexOf(other));
     for (const [at, file] of (files.length > 0 ? files : [[]]).entries()) {
       const isLast = round.held.length === 0 && at >= files.length - 1;
       yield fileOf(file, { first, refused, next: isLast ? next : first });
@@ -142,6 +143,10 @@ export async function* filesOf(
 interface PlacedInFile {
   readonly row: ReadyRow;
   readonly subscribed: boolean | undefined;
+}
+
+function indexOf(placed: PlacedInFile | undefined): number {
+  return placed?.row.index ?? 0;
 }
 
 interface Round {

@@ -187,7 +187,8 @@ export class TextRows {
     const cells = isWhole ? fields : layout.places.map((at) => fields[at] ?? '');
     const word = layout.subscribedAt < 0 ? undefined : (fields[layout.subscribedAt] ?? '');
     const given = { cells, word, isRecord: layout.isRecord };
-    return checkRow(given, layout, this.#rules, this.#dates, this.#mayBeDamaged);
+    const checks = { rules: this.#rules, dates: this.#dates, mayBeDamaged: this.#mayBeDamaged };
+    return checkRow(given, layout, checks);
   }
 }
 
@@ -362,7 +363,8 @@ class ObjectRows {
     const isRead = subscription?.read !== undefined || subscription?.isInverted;
     const word = said === undefined ? undefined : isRead ? textOf(said) : wordOf(said);
     const row = { cells, word, isRecord: isRecordRow };
-    const checked = checkRow(row, layout, this.#rules, this.#dates, true);
+    const checks = { rules: this.#rules, dates: this.#dates, mayBeDamaged: true };
+    const checked = checkRow(row, layout, checks);
     if ('message' in checked) {
       throw invalidRequest([checked]);
     }
@@ -495,13 +497,18 @@ interface Checked extends Subscription {
   readonly cells: readonly string[];
 }
 
+interface RowChecks {
+  readonly rules: ImportRules;
+  readonly dates: DateCheck;
+  /** May a cell hold U+FFFD? */
+  readonly mayBeDamaged: boolean;
+}
+
 /** Brings the cells of a row into the form that is sent, or says what is wrong with one. */
 function checkRow(
   given: GivenRow,
   layout: Layout,
-  rules: ImportRules,
-  dates: DateCheck,
-  mayBeDamaged: boolean,
+  { rules, dates, mayBeDamaged }: RowChecks,
 ): Checked | Problem {
   const { fields, emailAt, readers } = layout;
   const read = readers ? readCells(given.cells, fields, readers) : given.cells;
@@ -559,7 +566,7 @@ function readCell(text: string, read: (text: string) => unknown): string | { mes
   }
   const isText = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
   return value === undefined || isText
-    ? String(value ?? '')
+    ? textOf(value)
     : { message: '`read` must return a text, a number, a boolean, a Date or undefined' };
 }
 
@@ -665,7 +672,7 @@ class DateCheck {
 
 /** The text of a value that `read` reads. */
 function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : String((value ?? '') as string | number | boolean);
+  return String((value ?? '') as string | number | boolean); // an object is `[object Object]`
 }
 
 function wordOf(value: unknown): string {
