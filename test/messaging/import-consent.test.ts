@@ -124,8 +124,8 @@ describe('newContacts', () => {
     expect(report).toMatchObject({ done: 4, failed: [], unknown: [] });
     expect(states()).toEqual({ ann: true, bob: false, cid: false, dee: false });
     expect(await files()).toEqual([
-      'email,subscribed\ncid@example.com,false\ndee@example.com,false\n',
       'email\nann@example.com\nbob@example.com\n',
+      'email,subscribed\ncid@example.com,false\ndee@example.com,false\n',
     ]);
     expect(fake.requests.filter(({ path }) => path === '/contacts/lookup')).toHaveLength(1);
   });
@@ -420,10 +420,7 @@ describe('a column whose name can only mean the subscription', () => {
       'create',
       (m: MessagingClient, field: object) => m.contacts.create({ email: 'a@b.co', ...field }),
     ],
-    [
-      'importAll',
-      (m: MessagingClient, field: object) => m.contacts.importAll([], { ...field } as object),
-    ],
+    ['importAll', (m: MessagingClient, field: object) => m.contacts.importAll([], { ...field })],
   ])('gets no hint that inverts it: %s', async (_, call) => {
     for (const name of ['unsubscribed', 'isUnsubscribed', 'notSubscribed']) {
       const { messaging, warnings } = scene();

@@ -68,12 +68,21 @@ describe('a failed row of a file', () => {
     expect(failed.map(({ row }) => row)).toEqual([
       { Id: '2', 'E-Mail': 'not an address', Name: ' Bob ', Notes: 'y', 'Name 2': 'B', '': '' },
       {
-        ...{ Id: '3', 'E-Mail': 'cid@example.com', Name: 'Cid', Notes: 'z', 'Name 2': 'C', '': '' },
+        Id: '3',
+        'E-Mail': 'cid@example.com',
+        Name: 'Cid',
+        Notes: 'z',
+        'Name 2': 'C',
+        '': '',
         __parsed_extra: ['one more'],
       },
       {
-        ...{ Id: '4', 'E-Mail': 'dee@example.com', Name: '"Dee" the', Notes: 'q' },
-        ...{ 'Name 2': 'D', '': '' },
+        Id: '4',
+        'E-Mail': 'dee@example.com',
+        Name: '"Dee" the',
+        Notes: 'q',
+        'Name 2': 'D',
+        '': '',
       },
     ]);
   });
@@ -86,7 +95,9 @@ describe('a failed row of a file', () => {
 
   it('is written to a file, corrected, and imported with the same options', async () => {
     const { failed } = await imported([text], options);
-    const rows = failed.map(({ row }, at) => ({ ...row, 'E-Mail': `p${at}@example.com` }));
+    const rows = failed.map(({ row }, at) =>
+      Object.assign({}, row, { 'E-Mail': `p${at}@example.com` }),
+    );
     const names = Object.keys(failed[0]?.row ?? {});
     const again = await imported([Papa.unparse(rows, { columns: names })], options);
     expect(again).toMatchObject({ done: 3, failed: [] });
