@@ -672,7 +672,8 @@ class DateCheck {
 
 /** The text of a value that `read` reads. */
 function textOf(value: unknown): string {
-  return String((value ?? '') as string | number | boolean); // an object is `[object Object]`
+  const scalar = (value ?? '') as string | number | boolean; // an object is `[object Object]`
+  return String(scalar);
 }
 
 function wordOf(value: unknown): string {
