@@ -27,7 +27,7 @@ const heavy = {
   /** Child processes: kills, the command line, other runtimes, every example. */
   processes: [
     'test/**/*.{process,processes}.test.ts',
-    'test/cli/{exit-codes,fake,help,media,messaging,tools}.test.ts',
+    'test/cli/{contacts,exit-codes,fake,help,media,messaging,tools}.test.ts',
     'test/runtimes/*.test.ts',
     'test/examples/examples.test.ts',
   ],

@@ -177,13 +177,18 @@ function valueOf(text: string): unknown {
   }
 }
 
+/** Can the person at this command be asked? */
+export function canAsk({ output, streams }: Context): boolean {
+  return !output.isJson && streams.stdin.isTTY;
+}
+
 /** Shows the plan and goes on only with `--yes`, or a yes typed in a terminal. */
 async function confirm(plan: Plan, isSaid: boolean, context: Context): Promise<void> {
   if (isSaid) {
     return;
   }
-  const { output, streams } = context;
-  if (output.isJson || !streams.stdin.isTTY) {
+  const { output } = context;
+  if (!canAsk(context)) {
     const { action, facts } = plan;
     const shown = { plan: { action, facts }, confirmed: false };
     output.result(shown, () => textOf(plan, context));
@@ -209,16 +214,21 @@ function shown(fact: Fact | undefined): string {
   return typeof fact === 'object' ? fact.join(', ') : String(fact);
 }
 
-async function isYes({ streams, signal }: Context): Promise<boolean> {
+async function isYes(context: Context): Promise<boolean> {
+  return /^y(es)?$/i.test(await ask('Go on? [y/N] ', context));
+}
+
+/** Asks a question in the terminal. The answer is empty if the person leaves. */
+export async function ask(question: string, { streams, signal }: Context): Promise<string> {
   const lines = createInterface({ input: streams.stdin, output: streams.stderr });
   // Ctrl+C in a question arrives here and not as a signal.
   const closed = new AbortController();
   lines.once('close', () => closed.abort());
   try {
     const either = AbortSignal.any([signal, closed.signal]);
-    return /^y(es)?$/i.test((await lines.question('Go on? [y/N] ', { signal: either })).trim());
+    return (await lines.question(question, { signal: either })).trim();
   } catch {
-    return false;
+    return '';
   } finally {
     lines.close();
   }

@@ -263,13 +263,21 @@ function hasMethods(value: unknown, names: readonly string[]): boolean {
   const isObject = typeof value === 'object' && value !== null;
   return isObject && names.every((name) => typeof Reflect.get(value, name) === 'function');
 }
+
 /** The name that was probably meant: a typo away, or part of what was written. */
 export function nearest(written: string, names: readonly string[]): string | undefined {
   const slips = names
     .map((name) => ({ name, slips: distance(written.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, slips }) => slips <= Math.min(2, Math.floor(name.length / 3)))
+    .filter(({ name }) => !isOpposite(name, written))
     .sort((a, b) => a.slips - b.slips);
   return slips[0]?.name ?? names.find((name) => isPart(name, written));
+}
+
+// `unsubscribed` means the opposite of `subscribed`.
+function isOpposite(name: string, written: string): boolean {
+  const prefix = written.toLowerCase().split(name.toLowerCase())[0] ?? '';
+  return prefix.length < written.length && /^(is)?(un|non|not?|dis)[_-]?$/.test(prefix);
 }
 
 // `templateId` for `template`, `replyTo` for `reply`.

@@ -116,10 +116,12 @@ function endedEarly<Row>(
   { from, reached, length }: { from: number; reached: number; length: number | undefined },
   cause: unknown,
 ): Error {
-  if (reached === from && cause instanceof InvalidRequestError) {
+  const ended = report.done + report.failed.length + report.unknown.length;
+  if (ended === 0 && cause instanceof InvalidRequestError) {
     return cause;
   }
-  const notReached = length === undefined ? undefined : Math.max(0, length - reached);
+  // By their ends and not by `reached`, which waits for every file of a stretch of an import.
+  const notReached = length === undefined ? undefined : Math.max(0, length - from - ended);
   return new PartialError(call, { ...report, notReached, resumeFrom: reached }, cause);
 }
 

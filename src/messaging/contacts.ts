@@ -14,7 +14,10 @@ import {
   callback,
   flag,
   group,
+  invalidOption,
+  oneOf,
   plainObject,
+  type OptionKind,
   readOptions,
   wholeNumber,
   requestOptions,
@@ -47,17 +50,11 @@ import type {
   JobStarted,
   UpsertedContact,
 } from './contacts.types.js';
-import {
-  checkRows,
-  lengthOf,
-  withRows,
-  yieldWithRows,
-  type RowSource,
-} from './shared/row-source.js';
+import { lengthOf, withRows, yieldWithRows, type RowSource } from './shared/row-source.js';
 import { emailProblem, mapFields, normalizeEmail, normalizeEmailsIn } from './shared/values.js';
 import { isServiceRecord, withEmptyDeleted, toRequestBody } from './shared/request-body.js';
 import { asBulk, changeMany, idBatches, lookupAll } from './bulk.js';
-import type { ImportRules, ImportSource } from './contacts/import.js';
+import type { ImportRules, ImportSource } from './contacts/import-rows.js';
 import { columnsOption } from './contacts/import-columns.js';
 
 // The field's name is ours.
@@ -251,28 +248,34 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   /**
    * Queues the import of a CSV file of at most 5 MB: a `File`, a `Blob`, bytes, or
    * `{ data, filename, contentType }`. It must be UTF-8, separated by commas, with a column `email`:
-   * `importAll()` takes other files. `waitForImport()` waits for the job to finish.
+   * `importAll()` takes other files. `waitForImport()` waits for the job to finish. Without a column
+   * `subscribed`, new contacts become subscribed, and a `warning` says so.
    */
   import(file: FileInput, options?: RequestOptions): Call<JobStarted> {
     // Loaded here: few programs import contacts, and reading CSV takes a parser.
-    const run = async () =>
-      (await import('./contacts/import.js')).checkedFile(
-        file,
-        this.#importRules(undefined, undefined),
-      );
+    const rules: ImportRules = {
+      named: new Map(),
+      data: this.#rules,
+      warn: this.#warn,
+      isStated: true,
+      allowsUnclear: true,
+    };
+    const run = async () => (await import('./contacts/import.js')).checkedFile(file, rules);
     return this.#transport.send(routes.import, { body: file, before: { run } }, options);
   }
 
   /**
    * Imports any number of contacts, in files below 5 MB, one after another: rows as objects, or the text or
-   * bytes of a CSV file in pieces. Rows are checked before they are sent, each job is awaited, and the report
-   * has the rows that failed, with the service's reason. Memory stays flat.
-   * @throws an `InvalidRequestError` when the file cannot be read or has no column of addresses: nothing was
-   *   sent; a `PartialError` with the report so far when it ends early
+   * bytes of a CSV file in pieces. An import says who is subscribed: by `newContacts`, by a column or key
+   * `subscribed`, or by the option `subscribed`, which applies to existing contacts too. Rows are checked before
+   * they are sent, each job is awaited, and the report has the rows that failed, with the service's reason.
+   * Memory stays flat.
+   * @throws an `InvalidRequestError` if the import does not say who is subscribed, or if the file cannot be read
+   *   or has no column of addresses: nothing was sent. A `PartialError` with the report so far if it ends early.
    * @example
    * const { done, failed } = await messaging.contacts.importAll(createReadStream('people.csv'), {
    *   columns: { 'E-Mail': 'email', 'First Name': 'firstName', Notes: null },
-   *   subscribed: false,
+   *   newContacts: 'unsubscribed', // existing contacts keep their state
    * });
    */
   importAll(
@@ -283,31 +286,48 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     rows: RowSource<Row>,
     options: ImportAllOptions & Required<Pick<ImportAllOptions, 'columns'>>,
   ): Promise<JobReport<Row, ImportJob>>;
-  async importAll(
-    rows: ImportSource,
+  importAll(
+    source: ImportSource,
     options?: ImportAllOptions,
   ): Promise<JobReport<object, ImportJob>> {
     const call = 'contacts.importAll()';
-    checkRows(rows, call);
-    const { wait, onProgress, from, columns, subscribed, ...rest } = readOptions<ImportAllOptions>(
-      options,
-      importOptions,
-      { name: `\`${call}\``, isStrict: true },
-    );
-    const { signal } = rest;
-    const rules = this.#importRules(columns, subscribed);
-    const { importBatches } = await import('./contacts/import.js');
-    return changeMany({
-      call,
-      signal,
-      onProgress,
-      from,
-      batches: (first) => importBatches(rows, first, rules),
-      // Its rows were checked one by one.
-      start: (file, beforeSending) =>
-        this.#transport.send(routes.import, { body: file, hooks: { beforeSending } }, asBulk(rest)),
-      wait: (jobId) => this.waitForImport(jobId, { ...wait, signal }),
-      length: lengthOf(rows),
+    return withRows(source, call, async (rows) => {
+      const owner = { name: `\`${call}\``, isStrict: true };
+      const { wait, onProgress, from, columns, subscribed, newContacts, separator, ...rest } =
+        readOptions<ImportAllOptions>(options, importOptions, owner);
+      const { signal } = rest;
+      if (subscribed !== undefined && newContacts !== undefined) {
+        throw invalidOption(
+          '`subscribed` and `newContacts` both say it for the rows that say nothing. Give one: `newContacts` leaves existing contacts unchanged, `subscribed` does not',
+        );
+      }
+      const rules: ImportRules = {
+        named: columnsOption(columns),
+        subscribed,
+        newContacts,
+        separator,
+        isStated: subscribed !== undefined || newContacts !== undefined,
+        data: this.#rules,
+        warn: this.#warn,
+      };
+      const { importBatches } = await import('./contacts/import.js');
+      return changeMany({
+        call,
+        signal,
+        onProgress,
+        from,
+        batches: (first) =>
+          importBatches(rows, first, rules, (body) => this.lookup(body, asBulk(rest))),
+        // Its rows were checked one by one.
+        start: (file, beforeSending) =>
+          this.#transport.send(
+            routes.import,
+            { body: file, hooks: { beforeSending } },
+            asBulk(rest),
+          ),
+        wait: (jobId) => this.waitForImport(jobId, { ...wait, signal }),
+        length: lengthOf(rows),
+      });
     });
   }
 
@@ -427,10 +447,6 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return withEmptyDeleted(toRequestBody<Body>(body, contactBack), this.#rules);
   }
 
-  #importRules(columns: ImportAllOptions['columns'], subscribed: boolean | undefined): ImportRules {
-    return { named: columnsOption(columns), subscribed, data: this.#rules, warn: this.#warn };
-  }
-
   // The wait repeats a failed check itself.
   #checkOf(route: typeof routes.getImport | typeof routes.getBulkJob, jobId: string) {
     return (signal: AbortSignal | undefined) =>
@@ -487,10 +503,17 @@ const manyOptions = {
   onProgress: callback<(progress: unknown) => void>(),
 };
 
+const separatorKind: OptionKind<string> = {
+  form: "one character, such as ';'",
+  allows: (value) => typeof value === 'string' && /^[^"\r\n\ufeff]$/u.test(value),
+};
+
 const importOptions = {
   ...manyOptions,
   columns: plainObject<NonNullable<ImportAllOptions['columns']>>('an object of columns'),
   subscribed: flag,
+  newContacts: oneOf('subscribed', 'unsubscribed'),
+  separator: separatorKind,
 };
 
 type BulkRoute =

@@ -148,15 +148,38 @@ export interface BulkAllOptions extends ManyOptions {
 /** How to import any number of contacts. */
 export interface ImportAllOptions extends ManyOptions {
   /**
-   * Fields by the names of columns: `{ 'E-Mail': 'email', 'First Name': 'firstName', Notes: null }`. Names are
-   * compared trimmed and without regard to case; `null` drops a column; one that is not named goes to `data`.
+   * Whether contacts that do not exist yet are subscribed, for rows that do not say so. Existing contacts keep
+   * their state. With `'unsubscribed'`, the addresses of each file are looked up first.
    */
-  columns?: { readonly [column: string]: string | null } | undefined;
+  newContacts?: 'subscribed' | 'unsubscribed' | undefined;
   /**
-   * Whether the contacts of rows that do not say so are subscribed.
-   * @default the service decides: it subscribes new contacts, as far as its document says
+   * Subscribes (`true`) or unsubscribes (`false`) the contacts of all rows that do not say so, **existing contacts
+   * included**: `false` over an existing list unsubscribes every reader in the file. Use `newContacts` to keep them.
    */
   subscribed?: boolean | undefined;
+  /**
+   * Fields by the names of columns: `{ 'E-Mail': 'email', 'First Name': 'firstName', Notes: null }`. Names are
+   * compared trimmed and without regard to case; `null` drops a column; one that is not named goes to `data`.
+   * `{ field, read }` reads the text of a cell, e.g. into a `Date`; an empty cell is not read, `undefined` leaves the
+   * cell empty, and if `read` throws, the row fails. For the field `subscribed`, `read` gets empty cells too, and
+   * returns true or false: `{ Unsubscribed: { field: 'subscribed', read: (text) => text !== 'yes' } }`.
+   */
+  columns?:
+    | {
+        readonly [column: string]:
+          | string
+          | null
+          | {
+              readonly field: string;
+              readonly read: (text: string) => string | number | boolean | Date | undefined;
+            };
+      }
+    | undefined;
+  /**
+   * The character between the fields of a file.
+   * @default found as papaparse finds it, by the first ten records
+   */
+  separator?: string | undefined;
   /** How to wait for each job. */
   wait?: Omit<JobWaitOptions<ImportJob>, 'signal'> | undefined;
 }
@@ -193,13 +216,14 @@ export interface JobReport<Row, Job extends OpenRecord> extends Report<Row> {
 }
 
 /**
- * One row of an import: an email and custom fields, a column for each. At run time `subscribed` may also be a
- * word such as `yes` or `0`.
+ * One row of an import: an email and custom fields, a key for each or in `data`. At run time `subscribed` may also be
+ * a word such as `yes` or `0`. A row with `id`, `createdAt` and `subscribed` is a contact that was read: `false` is sent
+ * for it, `true` is not.
  */
 export type ImportRow<Fields extends object = object> = {
   readonly email: string;
   readonly subscribed?: boolean | undefined;
-} & ([keyof Fields] extends [never] ? OpenInput : ImportFields<Fields>);
+} & ([keyof Fields] extends [never] ? OpenInput : ImportFields<Fields> & ImportRecord<Fields>);
 
 // No `null`: an empty cell changes nothing, so that an import cannot delete a field.
 type ImportFields<Fields extends object> = {
@@ -207,9 +231,18 @@ type ImportFields<Fields extends object> = {
 };
 type Cell<Value> = Value extends Date ? Date | string : Value;
 
+/** The fields of a contact that was read, and of what `create()` takes. */
+type ImportRecord<Fields extends object> = {
+  readonly [
+    Key in 'id' | 'createdAt' | 'updatedAt' | '_meta' as Key extends keyof Fields ? never : Key
+  ]?: unknown;
+} & ('data' extends keyof Fields
+  ? unknown
+  : { readonly data?: ImportFields<Fields> | null | undefined });
+
 /**
  * Rows to import: objects, or the text or bytes of a CSV file in pieces. A file is UTF-8 or UTF-16, with
- * commas, semicolons, tabs or bars; a record that cannot be read, or of more than 1 MB, fails with its line.
+ * commas, semicolons, tabs or bars (or any `separator`); a record that cannot be read, or of more than 1 MB, fails with its line.
  */
 export type ImportRows<Fields extends object = object> =
   | RowSource<ImportRow<Fields>>

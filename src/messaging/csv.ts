@@ -104,10 +104,11 @@ function refusal(message: string): Error {
   return invalidRequest([{ field: '', message: `The CSV file cannot be read. ${message}` }]);
 }
 
-/** A record of a CSV file, or a line that is none. */
+/** A record of a CSV file, or a line that cannot be read as one. */
 export interface CsvRecord {
   /** The line where it begins, from 1. */
   readonly line: number;
+  /** Of a line that cannot be read: its text, cut at the separators. */
   readonly fields: string[];
   /** Why it cannot be read. */
   readonly problem?: string;
@@ -134,6 +135,11 @@ export class CsvReader {
   #isSkipping = false;
   #header: readonly string[] | undefined;
   #separator: string | undefined;
+
+  /** Without a `separator` it is found as papaparse finds it. */
+  constructor(separator?: string) {
+    this.#separator = separator;
+  }
 
   /** The names of the columns, trimmed, once the header is read. */
   get header(): readonly string[] | undefined {
@@ -168,10 +174,10 @@ export class CsvReader {
   *#records(isLast: boolean): Generator<readonly CsvRecord[], void, undefined> {
     const lastEnd = this.#text.lastIndexOf('\n') + 1;
     let at = this.#separatorLine();
-    const broken = (why: string): CsvRecord[] => {
+    const broken = (why: string, fields = this.#cutLine(at)): CsvRecord[] => {
       this.#isSkipping = true;
       this.#window = minWindow;
-      return [{ line: this.#line, fields: [], problem: why }];
+      return [{ line: this.#line, fields, problem: why }];
     };
     while (at < this.#text.length) {
       if (this.#isSkipping) {
@@ -184,18 +190,18 @@ export class CsvReader {
       const end = lastEnd > at ? this.#windowEnd(at) : this.#text.length;
       const isTooLong = end - at > maxRecord;
       if (isTooLong) {
-        yield broken('it is longer than 1 MB');
+        yield broken('it is longer than 1 MB', []);
         continue;
       }
       if (lastEnd <= at) {
         break; // the rest of the line is still to come
       }
       const window = this.#text.slice(at, end);
-      const { records, consumed, problem } = this.#parse(window);
+      const { records, consumed, problem, fields } = this.#parse(window);
       yield records;
       at += consumed;
       if (problem !== undefined) {
-        yield broken(problem);
+        yield broken(problem, fields);
       } else if (consumed > 0) {
         this.#window = Math.min(2 * this.#window, maxRecord);
       } else if (end < lastEnd && this.#window < maxRecord) {
@@ -212,13 +218,11 @@ export class CsvReader {
   // Excel writes "sep=;" above the header, and reads it.
   #separatorLine(): number {
     const [line, separator] =
-      this.#line === 1 && this.#separator === undefined
-        ? (/^"?sep=([,;|\t])"?\n/i.exec(this.#text) ?? [])
-        : [];
+      this.#line === 1 ? (/^"?sep=([,;|\t])"?\n/i.exec(this.#text) ?? []) : [];
     if (line === undefined || separator === undefined) {
       return 0;
     }
-    this.#separator = separator;
+    this.#separator ??= separator;
     this.#line += 1;
     return line.length;
   }
@@ -229,20 +233,26 @@ export class CsvReader {
     return end > at ? end : this.#text.indexOf('\n', at) + 1;
   }
 
+  /** The fields of a line that cannot be parsed. */
+  #cutLine(at: number): string[] {
+    const end = this.#text.indexOf('\n', at);
+    const line = this.#text.slice(at, end === -1 ? undefined : end);
+    return line.length > maxRecord ? [] : line.split(this.separator).map(unquote);
+  }
+
   /** The records at the start of a window, up to the first that is broken. */
-  #parse(window: string): { records: CsvRecord[]; consumed: number; problem?: string } {
-    if (this.#separator === undefined) {
-      const [line] = window.trimStart().split('\n', 1);
-      this.#separator = Papa.parse(line ?? '').meta.delimiter;
-    }
+  #parse(window: string): Part {
+    this.#separator ??= findSeparator(window);
     const records: CsvRecord[] = [];
     let consumed = 0;
     let problem: string | undefined;
+    let broken: string[] | undefined;
     const step = ({ data, errors, meta }: Parsed) => {
       const fields: string[] = data[0] ?? [];
       const lines = linesIn(window, consumed, meta.cursor);
       problem = errors.length > 0 ? strayQuote : this.#problemOf(fields, lines);
       if (problem !== undefined) {
+        broken = errors.length === 0 && lines === 1 ? fields : undefined;
         parser.abort();
         return;
       }
@@ -268,7 +278,7 @@ export class CsvReader {
         { field: '', message: `The header of the CSV file cannot be read: ${problem}` },
       ]);
     }
-    return { records, consumed, ...(problem !== undefined && { problem }) };
+    return { records, consumed, problem, fields: broken };
   }
 
   // Several lines with fields too few are most likely glued together by a stray quote.
@@ -278,6 +288,24 @@ export class CsvReader {
     const isBroken = isTooLong || (fields.length < columns && lines > 1 && !isBlank(fields));
     return isBroken ? `it has ${fields.length} fields; the header has ${columns}` : undefined;
   }
+}
+
+/** The records at the start of a window, and why the next one cannot be read. */
+interface Part {
+  readonly records: CsvRecord[];
+  readonly consumed: number;
+  readonly problem: string | undefined;
+  /** The fields of the next one, if the parser could read them. */
+  readonly fields: string[] | undefined;
+}
+
+function findSeparator(text: string): string {
+  const { meta } = Papa.parse(text, { preview: 1, newline: '\n', skipEmptyLines: 'greedy' });
+  return meta.delimiter;
+}
+
+function unquote(cell: string): string {
+  return /^"[^]*"$/.test(cell) ? cell.slice(1, -1).replaceAll('""', '"') : cell;
 }
 
 /** What the parser returns for one record. */

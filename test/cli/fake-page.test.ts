@@ -168,7 +168,10 @@ it('shows who is on the way through a workflow', async () => {
 
 it('counts all rows, shows the newest, and finds each of them', async () => {
   const rows = Array.from({ length: 250 }, (_, at) => ({ email: `reader${at}@example.com` }));
-  await messaging.contacts.importAll(rows, { wait: { interval: 100 } });
+  await messaging.contacts.importAll(rows, {
+    newContacts: 'subscribed',
+    wait: { interval: 100 },
+  });
   await open('Contacts');
   await page.getByText(/The newest 200 of 25\d\./).waitFor({ timeout: 5_000 });
   await page.getByRole('tab', { name: /Contacts \(25\d\)/ }).waitFor({ timeout: 5_000 });

@@ -22,6 +22,7 @@ beforeEach(() => {
 
 const email = ['send', '--from', 'shop@example.com', '--to', 'ann@example.com', '--subject', 'Hi'];
 const send = [...email, '--body', '<p>Hi</p>'];
+const importPeople = ['contacts', 'import', 'people.csv', '--new-contacts', 'subscribed'];
 const place = () => ({ env: scene.env, cwd: scene.folder });
 
 describe('in a terminal', () => {
@@ -29,7 +30,7 @@ describe('in a terminal', () => {
     ['send', [...send, '--yes'], 'sent ann@example.com'],
     ['track', ['track', 'ann@example.com', 'signed_up', '--yes'], 'tracked signed_up of ann@'],
     ['verify', ['verify', 'ann@example.com'], 'valid  ann@example.com'],
-    ['contacts import', ['contacts', 'import', 'people.csv', '--yes'], 'imported 2 rows'],
+    ['contacts import', [...importPeople, '--yes'], 'imported 2 rows'],
     ['workflows deploy', ['workflows', 'deploy', 'flow.mjs', '--yes'], 'deployed '],
   ])(
     'postreel %s says what it did, in color only where there is some',
@@ -50,7 +51,8 @@ describe('in a terminal', () => {
     ['one.csv', 'Import 1 contact:', 'rows: 1'],
   ])('the plan of an import names its columns: %s', async (file, ...said) => {
     scene.write('one.csv', 'email\nbob@example.com\n');
-    const { code, stdout } = await piped(['--no-json', 'contacts', 'import', file], place());
+    const args = ['--no-json', 'contacts', 'import', file, '--new-contacts', 'subscribed'];
+    const { code, stdout } = await piped(args, place());
     expect(code).toBe(8);
     said.forEach((line) => expect(stdout).toContain(line));
   });
@@ -94,7 +96,9 @@ describe('in a terminal', () => {
     const args = ['contacts', 'export', 'out.csv'];
     const first = inTerminal(args, place());
     expect([await first.ended, first.text]).toEqual([0, 'wrote 3 contacts to out.csv\n']);
-    expect(readFileSync(join(scene.folder, 'out.csv'), 'utf8')).toMatch(/^email,subscribed,?/);
+    expect(readFileSync(join(scene.folder, 'out.csv'), 'utf8')).toMatch(
+      /^email,subscribed,id,createdAt,updatedAt,?/,
+    );
     const { requests } = scene.server.messaging;
     const before = requests.length;
     const second = inTerminal(args, place());
@@ -132,6 +136,8 @@ describe('in a terminal', () => {
       'plan=tier',
       '--columns',
       'Notes=',
+      '--new-contacts',
+      'subscribed',
     ];
     const plan = await piped(['--no-json', ...args], place());
     expect([plan.code, plan.stdout]).toEqual([
@@ -152,7 +158,7 @@ describe('in a terminal', () => {
 
   it('a wait says that its checks fail', async () => {
     scene.server.messaging.fail('GET /contacts/import/{jobId}', { status: 503, times: 2 });
-    const args = ['--no-json', 'contacts', 'import', 'people.csv', '--yes'];
+    const args = ['--no-json', ...importPeople, '--yes'];
     const { code, stderr } = await piped(args, place());
     expect([code, stderr]).toEqual([
       0,
@@ -173,7 +179,7 @@ describe('in a terminal', () => {
 
   it.each([
     ['workflows draw', ['workflows', 'draw', 'flow.mjs'], 'flowchart'],
-    ['contacts export', ['contacts', 'export'], 'email,subscribed'],
+    ['contacts export', ['contacts', 'export'], 'email,subscribed,id,createdAt,updatedAt'],
     ['pull', ['pull', 'types.ts'], 'types.ts'],
     ['completion', ['completion', 'bash'], '_postreel'],
     ['jobs pending', ['jobs', 'pending'], 'No jobs.'],
@@ -206,7 +212,7 @@ describe('a plan', () => {
   it.each([
     ['send', send],
     ['track', ['track', 'ann@example.com', 'signed_up']],
-    ['contacts import', ['contacts', 'import', 'people.csv']],
+    ['contacts import', importPeople],
     ['workflows deploy', ['workflows', 'deploy', 'flow.mjs']],
   ])('of %s is all that happens without a terminal and --yes', async (_name, args) => {
     const { code, stdout, stderr } = await piped(args, place());

@@ -190,7 +190,8 @@ describe('whatever goes wrong', () => {
         rows,
         trouble,
         scene,
-        start: (source) => scene.messaging.contacts.importAll(source, { wait, signal }),
+        start: (source) =>
+          scene.messaging.contacts.importAll(source, { newContacts: 'subscribed', wait, signal }),
         happened: ({ email }) => ((counts.get(email) ?? 0) > 1 ? undefined : emails().has(email)),
         reason: /is not an email address/,
       });

@@ -7,6 +7,7 @@ import { settledInTime } from '../support/settled.js';
 import { reportOf } from '../support/messaging/whole-report.js';
 
 const wait = { interval: 1 };
+const newContacts = 'subscribed';
 
 describe('a call that changes many', () => {
   it('goes on where it ended, by `from`', async () => {
@@ -14,10 +15,13 @@ describe('a call that changes many', () => {
     const { signal } = controller;
     const note = 'x'.repeat(170_000);
     const rows = Array.from({ length: 9 }, (_, at) => ({ email: `p${at}@example.com`, note }));
-    const first = await reportOf(messaging.contacts.importAll(rows, { wait, signal }), 9);
+    const first = await reportOf(
+      messaging.contacts.importAll(rows, { newContacts, wait, signal }),
+      9,
+    );
     expect(first).toMatchObject({ resumeFrom: 3, notReached: 6 });
     const from = first.resumeFrom;
-    const rest = await messaging.contacts.importAll(rows, { wait, from });
+    const rest = await messaging.contacts.importAll(rows, { newContacts, wait, from });
     expect(rest.done).toBe(6);
     expect(fake.project.contacts.size).toBe(9);
     await expect(messaging.contacts.importAll(rows, { from: -1 })).rejects.toThrow(
@@ -83,6 +87,21 @@ describe('a call that changes many', () => {
       await expect(messaging.verifyAll(wrong).next()).rejects.toMatchObject(refusal);
     },
   );
+});
+
+it('an id that is listed twice is one contact, as the service counts it', async () => {
+  const result = { totalRequested: 2, successCount: 2, failureCount: 0 };
+  const { contacts } = messagingOver((input, init) =>
+    Promise.resolve(
+      Response.json(
+        new Request(input, init).method === 'POST'
+          ? { jobId: 'job_1' }
+          : { id: 'job_1', state: 'completed', result },
+      ),
+    ),
+  );
+  const report = await contacts.deleteAll(['con_1', 'con_1', 'con_2'], { wait });
+  expect(report).toMatchObject({ done: 3, failed: [], unknown: [] });
 });
 
 describe('what a job says', () => {
@@ -284,7 +303,7 @@ it('reports any number of rows that are all refused', async () => {
   const { messaging } = fated([]);
   const count = 300_000;
   const rows = Array.from({ length: count }, () => ({ mail: 'ann@example.com' }) as never); // as a slip
-  const report = await messaging.contacts.importAll(rows, { wait });
+  const report = await messaging.contacts.importAll(rows, { newContacts, wait });
   expect([report.done, report.failed.length, report.failed.at(-1)?.index]).toEqual([
     0,
     count,

@@ -15,7 +15,7 @@ const calls: Readonly<Record<string, (messaging: MessagingClient) => Promise<unk
     const { jobId } = await m.contacts.import({ data: `email\n${email}\n` });
     await m.contacts.waitForImport(jobId);
   },
-  'importAll()': (m) => m.contacts.importAll([{ email }]),
+  'importAll()': (m) => m.contacts.importAll([{ email }], { newContacts: 'subscribed' }),
   'track()': async (m) => m.track({ email, event: 'seen' }),
   'segments.members.add({ createMissing })': async (m) => {
     const { id } = await m.segments.create({ type: 'STATIC', name: 'Readers' });

@@ -119,7 +119,9 @@ describe('importAll', () => {
       { email: 'ann@example.com', plan: 'pro, "large"' },
       { email: 'bea@example.com', note: 'two\nlines' },
     ];
-    await expect(messaging.contacts.importAll(rows, { wait })).resolves.toMatchObject({
+    await expect(
+      messaging.contacts.importAll(rows, { newContacts: 'subscribed', wait }),
+    ).resolves.toMatchObject({
       done: 2,
       failed: [],
     });
@@ -136,7 +138,10 @@ describe('importAll', () => {
         yield { email: `contact-${index}@example.com`, note: 'é'.repeat(400) };
       }
     };
-    const { done } = await messaging.contacts.importAll(rows(), { wait });
+    const { done } = await messaging.contacts.importAll(rows(), {
+      newContacts: 'subscribed',
+      wait,
+    });
     expect(done).toBe(12_000);
     expect(parts.length).toBeGreaterThan(1);
     for (const part of parts) {
@@ -155,7 +160,10 @@ describe('importAll', () => {
       email: `contact-${index}@example.com`,
       note: 'x'.repeat(170_000),
     }));
-    const { done, failed } = await messaging.contacts.importAll(rows, { wait });
+    const { done, failed } = await messaging.contacts.importAll(rows, {
+      newContacts: 'subscribed',
+      wait,
+    });
     expect(done).toBe(8);
     expect(failed.map(({ index }) => index)).toEqual([3, 4, 5]);
     expect(failed[0]?.error).toMatchObject({ outcome: 'rejected' });
@@ -170,7 +178,10 @@ describe('importAll', () => {
         yield await Promise.resolve(Uint8Array.of(byte));
       }
     };
-    const { done } = await messaging.contacts.importAll(pieces(), { wait });
+    const { done } = await messaging.contacts.importAll(pieces(), {
+      newContacts: 'subscribed',
+      wait,
+    });
     expect(done).toBe(2);
     expect(parts).toEqual(['email,note\nann@example.com,"a\nb ""c"""\nbea@example.com,ü\n']);
   });
@@ -181,7 +192,10 @@ describe('importAll', () => {
     const pieces = async function* () {
       yield await Promise.resolve(`email,note\n${lines.join('\n')}`);
     };
-    const { done } = await messaging.contacts.importAll(pieces(), { wait });
+    const { done } = await messaging.contacts.importAll(pieces(), {
+      newContacts: 'subscribed',
+      wait,
+    });
     expect(done).toBe(9);
     expect(parts.length).toBeGreaterThan(1);
     expect(parts.flatMap((part) => part.trimEnd().split('\n').slice(1))).toEqual(lines);
@@ -197,7 +211,7 @@ describe('importAll', () => {
       }
       return Promise.resolve(Response.json({ id: 'job', jobId: 'job_1', status: 'processing' }));
     });
-    const options = { wait, signal: controller.signal };
+    const options = { newContacts: 'subscribed', wait, signal: controller.signal } as const;
     const rows = [{ email: 'ann@example.com' }];
     await expect(messaging.contacts.importAll(rows, options)).rejects.toMatchObject({
       name: 'PartialError',

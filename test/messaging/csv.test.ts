@@ -15,7 +15,10 @@ async function imported(source: object, options: { data?: { emptyString: 'delete
     files.push(await file.text());
     return Response.json({ jobId: 'job' });
   }, options);
-  const report = await messaging.contacts.importAll(source as never, { wait: { interval: 1 } });
+  const report = await messaging.contacts.importAll(source as never, {
+    newContacts: 'subscribed',
+    wait: { interval: 1 },
+  });
   return { ...report, files };
 }
 
@@ -92,6 +95,12 @@ describe('a CSV file', () => {
     });
   });
 
+  it('has a damaged name in any of its pieces: that row fails', async () => {
+    const report = await imported(['email,name\na@b.c,J\uFFFDrg\n', 'b@b.c,Bob\n', 'c@b.c,Cid\n']);
+    expect(report).toMatchObject({ done: 2, failed: [{ index: 0 }] });
+    expect(problemsOf(report)).toEqual([[0, expect.stringContaining('U+FFFD')]]);
+  });
+
   it('has a column twice: both are imported', async () => {
     expect((await imported(['email,a,a\nx@b.c,1,2\n'])).files).toEqual([
       'email,a,a 2\nx@b.c,1,2\n',
@@ -126,7 +135,9 @@ describe('a CSV file', () => {
       counts.push(count);
       return Promise.resolve(Response.json({ jobId: 'job', status: 'completed' }));
     });
-    await contacts.importAll([`email,note\n${'a@b.c,a note\n'.repeat(300_000)}`]);
+    await contacts.importAll([`email,note\n${'a@b.c,a note\n'.repeat(300_000)}`], {
+      newContacts: 'subscribed',
+    });
     spy.mockRestore();
     expect(counts[0]).toBeLessThan(100_000);
     expect(count).toBe(300_000);

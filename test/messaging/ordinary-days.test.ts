@@ -100,6 +100,8 @@ describe('a bulk job in which one contact is gone', () => {
   });
 });
 
+const newContacts = 'subscribed';
+
 describe('an import of many rows', () => {
   it('with one bad address costs that row alone, in text rows as in object rows', async () => {
     const rows = Array.from({ length: 2000 }, (_, at) => `p${at}${at === 7 ? '' : '@example.com'}`);
@@ -107,7 +109,7 @@ describe('an import of many rows', () => {
     const objects = rows.map((email) => ({ email }));
     for (const source of [text, objects]) {
       const { messaging } = scene();
-      const report = await messaging.contacts.importAll(source as typeof objects);
+      const report = await messaging.contacts.importAll(source as typeof objects, { newContacts });
       expect(report).toMatchObject({ done: 1999, failed: [{ index: 7 }], unknown: [] });
     }
   });
@@ -116,7 +118,10 @@ describe('an import of many rows', () => {
     const { messaging } = scene();
     // The fake wants a dot in the domain; the same address comes twice.
     const emails = ['a@example.com', 'b@localhost', 'c@example.com', 'd@localhost'];
-    const report = await messaging.contacts.importAll(emails.map((email) => ({ email })));
+    const report = await messaging.contacts.importAll(
+      emails.map((email) => ({ email })),
+      { newContacts },
+    );
     expect(report.failed.map(({ index }) => index)).toEqual([1, 3]);
     expect(messageOf(report.failed[0]?.error)).toContain('b@localhost is not an email address.');
     expect(report).toMatchObject({ done: 2, unknown: [] });
@@ -133,7 +138,10 @@ describe('an import of many rows', () => {
         request.method === 'POST' ? { jobId: 'j' } : { state: 'completed', result: result(row) },
       );
       const rows = [{ email: 'a@b.c' }, { email: 'x@b.c' }, { email: 'a@b.c' }];
-      const report = await messagingOver(fetch).contacts.importAll(rows, { wait: { interval: 1 } });
+      const report = await messagingOver(fetch).contacts.importAll(rows, {
+        newContacts,
+        wait: { interval: 1 },
+      });
       return [report.done, report.failed.map(({ index }) => index), report.unknown.length];
     };
     expect(await ends(1)).toEqual([2, [0], 0]); // the first row of data
@@ -150,7 +158,7 @@ describe('an import of many rows', () => {
       { 'E-Mail': '' },
     ];
     const columns = { ' e-mail': 'email', NAME: 'name', notes: null };
-    const report = await messaging.contacts.importAll(rows, { columns });
+    const report = await messaging.contacts.importAll(rows, { newContacts, columns });
     expect([report.done, report.failed.map(({ index }) => index)]).toEqual([2, [2, 3]]);
     expect([...fake.project.contacts.values()].map(({ data }) => data)).toEqual([
       { name: 'Ann' },
@@ -169,7 +177,10 @@ describe('an import of many rows', () => {
     ['no field', { mail: '' }, 'the name of a field, or `null`'],
   ])('refuses %s', async (_, columns, words) => {
     const { fake, messaging } = scene();
-    const text = messaging.contacts.importAll(['mail,e-mail\na@b.co,b@b.co\n'], { columns });
+    const text = messaging.contacts.importAll(['mail,e-mail\na@b.co,b@b.co\n'], {
+      newContacts,
+      columns,
+    });
     await expect(text).rejects.toMatchObject({ name: 'InvalidRequestError', outcome: 'not-sent' });
     await expect(text).rejects.toThrow(words);
     expect(fake.requests).toEqual([]);
@@ -194,7 +205,7 @@ describe('an import of many rows', () => {
   it('keeps who has unsubscribed, in rows that say nothing', async () => {
     const { fake, messaging } = scene();
     await messaging.contacts.create({ email: to, subscribed: false });
-    await messaging.contacts.importAll([{ email: to, plan: 'pro' }]);
+    await messaging.contacts.importAll([{ email: to, plan: 'pro' }], { newContacts });
     expect([...fake.project.contacts.values()]).toMatchObject([{ subscribed: false }]);
   });
 
@@ -207,6 +218,7 @@ describe('an import of many rows', () => {
     const controller = new AbortController();
     let from = 0;
     const first = messaging.contacts.importAll(rows, {
+      newContacts,
       signal: controller.signal,
       onProgress: (progress) => {
         ({ from } = progress);
@@ -215,13 +227,15 @@ describe('an import of many rows', () => {
     });
     await expect(first).rejects.toBeInstanceOf(PartialError);
     expect(from).toBe(3);
-    const rest = await messaging.contacts.importAll(rows, { from });
+    const rest = await messaging.contacts.importAll(rows, { newContacts, from });
     expect([rest.done, fake.project.contacts.size]).toEqual([6, 9]);
   });
 
   it('has cells without types: a text that must stay one is written by a call of its own', async () => {
     const { fake, messaging } = scene();
-    await messaging.contacts.importAll(['email,zip,phone\nann@example.com,12345,0123\n']);
+    await messaging.contacts.importAll(['email,zip,phone\nann@example.com,12345,0123\n'], {
+      newContacts,
+    });
     const [contact] = fake.project.contacts.values();
     expect(contact?.data).toEqual({ zip: 12345, phone: '0123' }); // as some services read them
     await messaging.contacts.update(contact?.id ?? '', { data: { zip: '12345' } });
@@ -230,14 +244,16 @@ describe('an import of many rows', () => {
 
   it('says that a reserved column is dropped', async () => {
     const { messaging, warnings } = scene();
-    await messaging.contacts.importAll(['email,id,unsubscribeUrl\nann@example.com,7,x\n']);
+    await messaging.contacts.importAll(['email,id,unsubscribeUrl\nann@example.com,7,x\n'], {
+      newContacts,
+    });
     expect(warnings).toHaveLength(2);
     expect(warnings[0]).toContain('`id` is a reserved field, which the service drops');
   });
 
   it('has jobs of its own type', async () => {
     const { messaging } = scene();
-    const { jobs } = await messaging.contacts.importAll([{ email: to }]);
+    const { jobs } = await messaging.contacts.importAll([{ email: to }], { newContacts });
     expect<ImportJob[]>(jobs).toMatchObject([{ state: 'completed' }]);
   });
 });

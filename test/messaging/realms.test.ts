@@ -78,7 +78,7 @@ describe('a value of another realm is what it is in its own', () => {
     });
     const { contacts } = messagingOver(fetch);
     const rows = [{ email: 'ann@example.com', joined: foreignDate() }];
-    await contacts.importAll(rows);
+    await contacts.importAll(rows, { newContacts: 'subscribed' });
     const piece = foreign(
       `Uint8Array.from('email\\nbob@example.com\\n', (letter) => letter.charCodeAt(0))`,
     ) as Uint8Array; // of its own realm
@@ -86,6 +86,7 @@ describe('a value of another realm is what it is in its own', () => {
       (async function* () {
         yield await Promise.resolve(piece);
       })(),
+      { newContacts: 'subscribed' },
     );
     expect(texts[0]).toContain(inAnHour);
     expect(texts[1]).toContain('bob@example.com');

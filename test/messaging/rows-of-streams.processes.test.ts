@@ -16,6 +16,8 @@ const calls: Readonly<Record<string, string>> = {
   'contacts.subscribeAll()': `await messaging.contacts.subscribeAll(rows);`,
   'contacts.unsubscribeAll() with a refused option': `await messaging.contacts.unsubscribeAll(rows, { from: -1 });`,
   'contacts.deleteAll()': `await messaging.contacts.deleteAll(rows);`,
+  'contacts.importAll()': `await messaging.contacts.importAll(rows, { newContacts: 'subscribed' });`,
+  'contacts.importAll() with a refused option': `await messaging.contacts.importAll(rows, { from: -1 });`,
   'media.queue()': `for await (const one of media.queue(rows)) console.log(one);`,
   'media.queue(), iterated later': `const queue = media.queue(rows);
     await later();

@@ -20,7 +20,7 @@ it('calls that take many take lists, generators and streams of them', () => {
     void untyped.contacts.deleteAll(rows);
     void untyped.contacts.subscribeAll(rows);
     void untyped.contacts.unsubscribeAll(rows);
-    void untyped.contacts.importAll(rows);
+    void untyped.contacts.importAll(rows, { newContacts: 'subscribed' });
     void untyped.contacts.lookupAll(rows);
     void untyped.verifyAll(rows);
     void untyped.sendEach(rows, message);

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { PartialError, type Report, type ReportedRow } from 'postreel';
 import * as z from 'zod/mini';
-import { columnsOption } from '../../messaging/contacts/import-columns.js';
-import { importBatches, survey } from '../../messaging/contacts/import.js';
+import { columnsOf, unclearColumns } from '../../messaging/contacts/import-columns.js';
+import { headerOf, lineNumbers, survey, type Survey } from '../../messaging/contacts/import.js';
+import { otherwiseText, rulesOf, saysText, type Statement } from '../import-rules.js';
 import { count } from '../table.js';
 import { ended, endedAs } from './outcomes.js';
 import { addresses, inline, messageOf, Refusal } from './text.js';
@@ -114,43 +115,54 @@ export const contactPlans: readonly Tool[] = [
   planTool({
     name: 'plan_import',
     about:
-      'Plans to import a CSV file of the folder of this server, of at most 5 MB, with a column of email addresses.',
+      'Plans to import a CSV file of the folder of this server, of at most 5 MB, with a column of email addresses. The plan needs to say who is subscribed: by `newContacts`, by a column, or by `subscribed`.',
     schema: z.looseObject({
       file: text,
+      newContacts: z.optional(z.enum(['subscribed', 'unsubscribed'])),
+      subscribed: z.optional(z.boolean()),
       columns: z.optional(z.record(z.string(), z.nullable(z.string()))),
     }),
     fields: {
       file: 'The name of the file, such as people.csv.',
+      newContacts:
+        'What contacts that do not exist yet become, if their row does not say it; existing contacts keep their state.',
+      subscribed:
+        'Subscribes or unsubscribes the contacts of all rows that do not say it, existing contacts included.',
       columns: {
         type: 'object',
-        description: 'Fields by the names of columns, such as {"E-Mail": "email"}; null drops one.',
+        description:
+          'Fields by the names of columns, such as {"E-Mail": "email"}; null drops one. {"Opt in": "subscribed"} is a column that says who is subscribed, {"Opted out": "not:subscribed"} one whose yes or date means unsubscribed.',
       },
     },
-    describe: async ({ file, columns }, services, signal) => {
-      const { content, rows, found } = await csvOf(file, columns, services);
+    describe: async ({ file, ...statement }, services, signal) => {
+      const { content, rows, read } = await csvOf(file, statement, services);
+      const { columns } = statement;
       return {
         action: `Import the contacts of ${inline(file)}`,
-        content: { bytes: content, total: rows.sent.length + rows.wrong } satisfies Counted,
+        content: { bytes: content, total: read.rows } satisfies Counted,
         facts: [
-          { label: 'columns', text: found.map(inline).join(', ') },
+          { label: 'columns', text: read.columns.map(inline).join(', ') },
           ...(columns ? [{ label: 'become', text: inline(columns) }] : []),
-          ...rowFacts(rows),
+          ...rowFacts(rows, read, statement),
           { label: 'sha256', text: createHash('sha256').update(content).digest('hex') },
           {
             label: 'also',
             text: 'updates contacts that are there already, and subscribes those of them again who had unsubscribed, where their row says so',
           },
           ...(await startedFacts(subscriptionEvents, services, signal)),
-          { label: 'cost', text: `${count(rows.calls, 'call')}, and more to look at the progress` },
+          {
+            label: 'cost',
+            text: `${count(read.files, 'call')}, and more to look at the progress${statement.newContacts === 'unsubscribed' ? ' and to look up contacts' : ''}`,
+          },
           { label: 'cannot be undone', text: 'values that it overwrites' },
         ],
       };
     },
-    run: async ({ columns }, { messaging }, { content }) => {
+    run: async ({ columns, newContacts, subscribed }, { messaging }, { content }) => {
       const { bytes, total } = content as Counted; // as: what the person was told the sum of
       let cause: unknown;
       const { done, failed, unknown } = await messaging.contacts
-        .importAll([bytes], { columns: columns ?? {} })
+        .importAll([bytes], { columns, newContacts, subscribed })
         .catch((error: unknown): Report<unknown> => {
           if (!(error instanceof PartialError)) {
             throw error;
@@ -162,8 +174,8 @@ export const contactPlans: readonly Tool[] = [
       return endedAs(
         {
           done,
-          failed: reasonsOf(failed),
-          unknown: reasonsOf(unknown),
+          failed: await reasonsOf(failed, bytes),
+          unknown: await reasonsOf(unknown, bytes),
           ...(notReached > 0 && { notReached: { rows: notReached, error: messageOf(cause) } }),
         },
         { done, failed: failed.length + notReached, unknown: unknown.length },
@@ -212,11 +224,7 @@ export const contactPlans: readonly Tool[] = [
   }),
 ];
 
-async function csvOf(
-  file: string,
-  columns: Readonly<Record<string, string | null>> | undefined,
-  { folder }: Services,
-) {
+async function csvOf(file: string, statement: Statement, { folder }: Services) {
   const path = await folder.existing(file);
   // Any other file is no business of an agent, and what it plans is shown to it.
   if (!/\.csv$/i.test(file) || !/\.csv$/i.test(path)) {
@@ -227,15 +235,38 @@ async function csvOf(
     throw new Refusal('The service takes files of 5 MB at most.');
   }
   const content = await readFile(path);
-  const rules = { named: columnsOption(columns), data: {}, warn: () => undefined };
-  const { columns: found } = await survey([content], rules);
-  const rows: CsvRows = { sent: [], wrong: 0, calls: 0 };
-  for await (const { rows: sent, refused } of importBatches([content], 0, rules)) {
-    rows.sent.push(...sent.map(({ row }) => ({ ...row })));
-    rows.wrong += refused.length;
-    rows.calls += sent.length > 0 ? 1 : 0;
+  await requireStatement(content, statement);
+  const rows: Record<string, unknown>[] = [];
+  const read = await survey([content], rulesOf(statement), ({ fields, cells, says }) => {
+    if (rows.length < maxContacts) {
+      const sent = fields.map((name, at) => [name, cells[at]] as const);
+      rows.push({ ...Object.fromEntries(sent), ...(says !== undefined && { subscribed: says }) });
+    }
+  });
+  return { content, rows, read };
+}
+
+/** Refuses a plan that does not say who is subscribed, in the words of this tool. */
+async function requireStatement(content: Uint8Array, statement: Statement): Promise<void> {
+  const { newContacts, subscribed } = statement;
+  if (newContacts !== undefined && subscribed !== undefined) {
+    throw new Refusal('Give `newContacts` or `subscribed`, not both.');
   }
-  return { content, rows, found };
+  const rules = rulesOf(statement);
+  const header = await headerOf([content]);
+  const found = columnsOf(header, { ...rules, isStated: true, allowsUnclear: true }, true);
+  const names = header.map(inline).join(', ');
+  const [unclear] = unclearColumns(header, rules.named);
+  if (unclear !== undefined) {
+    throw new Refusal(
+      `The column ${inline(unclear)} says who is subscribed, or who is not. Ask the person, and name it in \`columns\`: "subscribed" if its yes means subscribed, "not:subscribed" if its yes, or a date, means unsubscribed, another name to keep it as a custom field, or null to drop it. The columns are ${names}.`,
+    );
+  }
+  if (!rules.isStated && found.subscribedAt < 0) {
+    throw new Refusal(
+      `The plan does not say who is subscribed. Ask the person, and give \`newContacts\` (existing contacts keep their state), a column that says it in \`columns\` ("subscribed" or "not:subscribed"), or \`subscribed\` for everybody, existing contacts included. The columns are ${names}.`,
+    );
+  }
 }
 
 interface Counted {
@@ -244,25 +275,17 @@ interface Counted {
   readonly total: number;
 }
 
-interface CsvRows {
-  /** As they go to the service. */
-  readonly sent: Record<string, unknown>[];
-  /** How many are not sent, since something in them is wrong. */
-  wrong: number;
-  /** A large file goes in several. */
-  calls: number;
-}
-
 const maxRowsText = 20_000;
 
 /** How many people are reached, and the first of them. */
-function rowFacts({ sent, wrong }: CsvRows): Fact[] {
-  const saying = (word: unknown) => sent.filter(({ subscribed }) => subscribed === word).length;
-  const [subscribed, unsubscribed] = [saying('true'), saying('false')];
-  const silent = sent.length - subscribed - unsubscribed;
+function rowFacts(
+  rows: readonly Record<string, unknown>[],
+  read: Survey,
+  statement: Statement,
+): Fact[] {
   const lines: string[] = [];
   let length = 0;
-  for (const { email, ...others } of sent.slice(0, maxContacts)) {
+  for (const { email, ...others } of rows) {
     const line = `${addresses(email)} ${inline(others)}`;
     length += line.length;
     if (length > maxRowsText) {
@@ -270,16 +293,14 @@ function rowFacts({ sent, wrong }: CsvRows): Fact[] {
     }
     lines.push(line);
   }
-  const isWhole = lines.length === sent.length;
+  const isWhole = lines.length === read.rows - read.wrong;
   const label = isWhole ? 'who' : `the first ${lines.length}`;
   return [
-    { label: 'rows', text: String(sent.length + wrong) },
-    {
-      label: 'subscribed',
-      text: `${subscribed} will be subscribed, ${unsubscribed} unsubscribed, and ${silent} unchanged, where a new contact is what the service makes it`,
-    },
-    ...(wrong > 0
-      ? [{ label: 'not sent', text: `${count(wrong, 'row')} with something wrong` }]
+    { label: 'rows', text: String(read.rows) },
+    { label: 'subscribed', text: saysText(read) },
+    ...(read.says.nothing > 0 ? [{ label: 'otherwise', text: otherwiseText(statement) }] : []),
+    ...(read.wrong > 0
+      ? [{ label: 'not sent', text: `${count(read.wrong, 'row')} with something wrong` }]
       : []),
     { label, text: lines.join('\n') || 'none' },
     ...(isWhole
@@ -290,8 +311,16 @@ function rowFacts({ sent, wrong }: CsvRows): Fact[] {
 
 const maxReasons = 20;
 
-function reasonsOf(rows: readonly ReportedRow<unknown>[]): string[] {
+async function reasonsOf(
+  rows: readonly ReportedRow<unknown>[],
+  bytes: Uint8Array,
+): Promise<string[]> {
   const shown = rows.slice(0, maxReasons);
+  const lines = await lineNumbers([bytes], new Set(shown.map(({ index }) => index)));
   const more = rows.length > maxReasons ? [`… (${rows.length} in all)`] : [];
-  return [...shown.map(({ index, error }) => `row ${index + 1}: ${messageOf(error)}`), ...more];
+  const reasons = shown.map(({ index, error }) => {
+    const [why, line] = [messageOf(error), `line ${lines.get(index)}:`];
+    return why.includes(line) ? why : `${line} ${why}`;
+  });
+  return [...reasons, ...more];
 }

@@ -6,15 +6,18 @@ type Row = Readonly<Record<string, unknown>>;
 const formula = /^[=+\-@\t\r]/;
 const signedNumber = /^[+-][\d\s().,/-]+$/;
 
+// An import knows by these five that the rows are records, which subscribe nobody.
+const ownFields: readonly string[] = ['email', 'subscribed', 'id', 'createdAt', 'updatedAt'];
+
 /**
- * Contacts as a CSV file, the email first, and what such a file cannot carry back. A text that a spreadsheet
+ * Contacts as a CSV file, the five fields of every contact first, and what such a file cannot carry back. A text that a spreadsheet
  * would run gets an apostrophe in front, unless it is wanted `raw`.
  */
 export function contactsCsv(
   rows: readonly Row[],
   isRaw: boolean,
 ): { readonly text: string; readonly notes: readonly string[] } {
-  const names = [...new Set(['email', 'subscribed', ...rows.flatMap((row) => Object.keys(row))])];
+  const names = [...new Set([...ownFields, ...rows.flatMap((row) => Object.keys(row))])];
   const run = new Set<string>();
   const safe = (name: string, text: string) => {
     if (isRaw || !formula.test(text) || signedNumber.test(text)) {
@@ -47,7 +50,10 @@ function runNotes(names: ReadonlySet<string>): string[] {
 function lossesOf(rows: readonly Row[]): string[] {
   const structured = new Set<string>();
   const alike = new Set<string>();
-  for (const [name, value] of rows.flatMap((row) => Object.entries(row))) {
+  const custom = rows
+    .flatMap((row) => Object.entries(row))
+    .filter(([name]) => !ownFields.includes(name));
+  for (const [name, value] of custom) {
     if (typeof value === 'object' && value !== null) {
       structured.add(name);
     } else if (typeof value === 'string' && /^(true|false|-?\d+(\.\d+)?)$/i.test(value)) {

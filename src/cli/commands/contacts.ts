@@ -1,13 +1,15 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { stat, writeFile } from 'node:fs/promises';
+import { InvalidArgumentError } from 'commander';
 import type { ReportedRow } from 'postreel';
 import type { Contact } from 'postreel/messaging';
 import { messageOf } from '../../core/errors.js';
-import { columnsOption } from '../../messaging/contacts/import-columns.js';
-import { survey } from '../../messaging/contacts/import.js';
-import { collectColumns, command, option, wholeNumber } from '../command.js';
+import { columnsOf, unclearColumns } from '../../messaging/contacts/import-columns.js';
+import { headerOf, lineNumbers, survey } from '../../messaging/contacts/import.js';
+import { ask, canAsk, collectColumns, command, option, wholeNumber } from '../command.js';
 import type { Context } from '../context.js';
 import { CommandEnd } from '../exit-codes.js';
+import { otherwiseText, rulesOf, saysText, type Statement } from '../import-rules.js';
 import { startProgress, waitText } from '../progress.js';
 import { count, tableOf, type Column } from '../table.js';
 import { contactsCsv } from './contacts-csv.js';
@@ -21,6 +23,10 @@ interface ListInput {
 interface ImportInput {
   readonly file: string;
   readonly columns?: Readonly<Record<string, string | null>>;
+  readonly newContacts?: 'subscribed' | 'unsubscribed';
+  readonly subscribed?: boolean;
+  readonly from?: number;
+  readonly yes?: boolean;
 }
 
 interface ExportInput {
@@ -28,6 +34,7 @@ interface ExportInput {
   readonly search?: string;
   readonly force?: boolean;
   readonly raw?: boolean;
+  readonly bom?: boolean;
 }
 
 const search = option('--search <text>', 'a part of the email');
@@ -51,32 +58,56 @@ export const contacts = [
     args: [['<file>', 'CSV file']],
     options: [
       option(
+        '--new-contacts <state>',
+        'contacts that do not exist yet become subscribed or unsubscribed; existing ones keep their state',
+      ).choices(['subscribed', 'unsubscribed']),
+      option(
+        '--subscribed [state]',
+        'true subscribes and false unsubscribes everybody in the file, existing contacts included',
+        trueOrFalse,
+      ).preset('true'),
+      option(
         '--columns <name=field>',
-        'the field of a column; without a field the column is dropped; may be given several times',
+        'the field of a column: email, subscribed, not:subscribed if a yes or a date in it means unsubscribed, or another name; without a field the column is dropped; may be given several times',
         collectColumns,
+      ),
+      option(
+        '--from <row>',
+        'the row to begin with, from 0, as an import that ended early names it',
+        wholeNumber(0),
       ),
     ],
     examples: [
-      'contacts import people.csv',
-      'contacts import people.csv --columns "Address=email" --columns "Notes=" --yes',
+      'contacts import people.csv --new-contacts unsubscribed',
+      'contacts import people.csv --columns "Address=email" --columns "Notes=" --new-contacts subscribed --yes',
+      'contacts import people.csv --columns "Opted out=not:subscribed"',
     ],
-    plan: async ({ file, columns = {} }, context) => {
-      const read = await readThrough(file, columns);
+    plan: async (input, context) => {
+      const { file, columns = {}, from = 0 } = input;
+      const statement = await statementOf(input, context);
+      const read = await survey(createReadStream(file), rulesOf(statement));
+      if (read.rows === 0) {
+        throw new CommandEnd('rejected', `${file} has no rows below its header.`);
+      }
       const messaging = await context.messaging();
       const { size: bytes } = await stat(file);
       const become = Object.entries(columns).map(
         ([name, field]) => `${name}: ${field ?? 'dropped'}`,
       );
       return {
-        action: `Import ${count(read.rows, 'contact')}`,
+        action: `Import ${count(Math.max(0, read.rows - from), 'contact')}`,
         facts: {
           file,
           bytes,
           rows: read.rows,
+          from: input.from,
           columns: read.columns,
           become: become.length > 0 ? become : undefined,
+          subscribed: saysText(read),
+          otherwise: read.says.nothing > 0 ? otherwiseText(statement) : undefined,
+          wrong: read.wrong > 0 ? count(read.wrong, 'row') : undefined,
         },
-        run: () => importFile({ file, columns, rows: read.rows }, messaging, context),
+        run: () => importFile({ file, from, rows: read.rows, statement }, messaging, context),
       };
     },
   }),
@@ -88,8 +119,9 @@ export const contacts = [
       search,
       option('--force', 'overwrite the file if it exists'),
       option('--raw', 'write texts that a spreadsheet would run as formulas as they are'),
+      option('--bom', 'begin with a byte-order mark, by which Excel knows the encoding'),
     ],
-    examples: ['contacts export people.csv', 'contacts export > people.csv'],
+    examples: ['contacts export people.csv --bom', 'contacts export > people.csv'],
     run: exportFile,
   }),
 ];
@@ -131,24 +163,67 @@ function queryOf(part: string | undefined) {
   return part === undefined ? {} : { search: part };
 }
 
-/** Reads the file once without keeping it: a slip is told before anything is uploaded. */
-async function readThrough(file: string, columns: Readonly<Record<string, string | null>>) {
-  const rules = { named: columnsOption(columns), data: {}, warn: () => undefined };
-  const read = await survey(createReadStream(file), rules);
-  if (read.rows === 0) {
-    throw new CommandEnd('rejected', `${file} has no rows below its header.`);
+function trueOrFalse(text: string): boolean {
+  if (text !== 'true' && text !== 'false') {
+    throw new InvalidArgumentError('It must be true or false.');
   }
-  return read;
+  return text === 'true';
+}
+
+/** Who is subscribed: by the options, by a column, or by the answer of the person in the terminal. */
+async function statementOf(input: ImportInput, context: Context): Promise<Statement> {
+  const { file, columns = {}, newContacts, subscribed, yes = false } = input;
+  if (newContacts !== undefined && subscribed !== undefined) {
+    throw new CommandEnd('usage', 'Give --new-contacts or --subscribed, not both.');
+  }
+  const statement: Statement = { columns, newContacts, subscribed };
+  const rules = rulesOf(statement);
+  const header = await headerOf(createReadStream(file));
+  const found = columnsOf(header, { ...rules, isStated: true, allowsUnclear: true }, true);
+  const [unclear] = unclearColumns(header, rules.named);
+  const names = header.map((name) => `"${name}"`).join(', ');
+  if (unclear !== undefined) {
+    throw new CommandEnd(
+      'rejected',
+      `The column "${unclear}" says who is subscribed, or who is not. Name it: --columns "${unclear}=subscribed" if its yes means subscribed, --columns "${unclear}=not:subscribed" if its yes, or a date, means unsubscribed, --columns "${unclear}=…" to keep it as a custom field, or --columns "${unclear}=" to drop it. The columns are ${names}.`,
+    );
+  }
+  if (rules.isStated || found.subscribedAt >= 0) {
+    return statement;
+  }
+  if (yes || !canAsk(context)) {
+    throw new CommandEnd(
+      'rejected',
+      `This import does not say who is subscribed. Add --new-contacts subscribed or --new-contacts unsubscribed (existing contacts keep their state), --columns "…=subscribed" or --columns "…=not:subscribed" for a column that says it, or --subscribed true or --subscribed false for everybody in the file, existing contacts included. The columns are ${names}.`,
+    );
+  }
+  context.output.note(`The file does not say who is subscribed. Its columns are ${names}.`);
+  const answer = await ask(
+    'Shall contacts that do not exist yet be subscribed? Existing ones keep their state. [y/n] ',
+    context,
+  );
+  const isYes = /^y(es)?$/i.test(answer);
+  if (!isYes && !/^no?$/i.test(answer)) {
+    throw new CommandEnd('notConfirmed', 'Nothing was done.');
+  }
+  return { ...statement, newContacts: isYes ? 'subscribed' : 'unsubscribed' };
+}
+
+interface FileImport {
+  readonly file: string;
+  readonly from: number;
+  readonly rows: number;
+  readonly statement: Statement;
 }
 
 async function importFile(
-  { file, columns, rows }: Required<ImportInput> & { readonly rows: number },
+  { file, from, rows, statement }: FileImport,
   messaging: Awaited<ReturnType<Context['messaging']>>,
   context: Context,
 ): Promise<void> {
   const { output, signal } = context;
   const progress = startProgress(context);
-  let done = 0;
+  let done = from;
   const show = (note: string) => progress.show(file, { done, total: rows, note });
   show('rows');
   messaging.on('throttled', (wait) => show(waitText(wait)));
@@ -159,18 +234,24 @@ async function importFile(
   });
   const result = await messaging.contacts
     .importAll(createReadStream(file), {
+      ...statement,
+      from,
       signal,
-      columns,
       onProgress: (counts) => {
-        done = counts.done + counts.failed + counts.unknown;
+        done = from + counts.done + counts.failed + counts.unknown;
         show('rows');
       },
     })
     .finally(() => progress.stop());
   output.result(result, () => `${output.paint('green', 'imported')} ${count(result.done, 'row')}`);
   const { failed, unknown } = result;
+  const indexes = new Set([...failed, ...unknown].map(({ index }) => index));
+  const numbers =
+    indexes.size > 0
+      ? await lineNumbers(createReadStream(file), indexes)
+      : new Map<number, number>();
   for (const [word, rowsOf] of [['failed', failed] as const, ['unknown', unknown] as const]) {
-    for (const line of linesOf(rowsOf)) {
+    for (const line of linesOf(rowsOf, numbers)) {
       output.note(`${output.paintNote('red', word)} ${line}`);
     }
   }
@@ -180,8 +261,11 @@ async function importFile(
   }
 }
 
-/** One line for neighbours that have the same error. */
-function linesOf(rows: readonly ReportedRow<unknown>[]): string[] {
+/** One line for neighbours that have the same error, with the lines of the file. */
+function linesOf(
+  rows: readonly ReportedRow<unknown>[],
+  numbers: ReadonlyMap<number, number>,
+): string[] {
   const lines: string[] = [];
   for (let start = 0; start < rows.length;) {
     const { error, index = 0 } = rows[start] ?? {};
@@ -190,25 +274,28 @@ function linesOf(rows: readonly ReportedRow<unknown>[]): string[] {
       end += 1;
     }
     const why = messageOf(error);
-    lines.push(`${count(end - start, 'row')} from row ${index + 1}: ${why}`);
+    const first = numbers.get(index);
+    const last = numbers.get(rows[end - 1]?.index ?? index);
+    if (end - start > 1) {
+      lines.push(`lines ${first} to ${last}: ${why}`);
+    } else {
+      lines.push(why.includes(`line ${first}:`) ? why : `line ${first}: ${why}`);
+    }
     start = end;
   }
   return lines;
 }
 
 async function exportFile(input: ExportInput, context: Context): Promise<void> {
-  const { file, search: part, force = false, raw = false } = input;
+  const { file, search: part, force = false, raw = false, bom = false } = input;
   const { output, signal } = context;
   if (file !== undefined && !force && existsSync(file)) {
     throw new CommandEnd('failed', `${file} is there already. Add --force to overwrite it.`);
   }
   const messaging = await context.messaging();
-  const rows: Record<string, unknown>[] = [];
-  for await (const contact of messaging.contacts.list(queryOf(part), { signal })) {
-    const { email, subscribed, data } = contact;
-    rows.push({ ...data, email, subscribed });
-  }
-  const { text, notes } = contactsCsv(rows, raw);
+  const rows = await readContacts(file ?? 'contacts', messaging, part, context);
+  const { text: plain, notes } = contactsCsv(rows, raw);
+  const text = bom ? `\uFEFF${plain}` : plain;
   for (const note of notes) {
     output.note(`${output.paintNote('yellow', 'note')} ${note}`);
   }
@@ -222,4 +309,30 @@ async function exportFile(input: ExportInput, context: Context): Promise<void> {
     { file, contacts: rows.length },
     () => `${wrote} ${count(rows.length, 'contact')} to ${file}`,
   );
+}
+
+/** Reads all contacts as rows of a file, and shows how many of all of them are read. */
+async function readContacts(
+  name: string,
+  messaging: Awaited<ReturnType<Context['messaging']>>,
+  part: string | undefined,
+  context: Context,
+): Promise<readonly Record<string, unknown>[]> {
+  const rows: Record<string, unknown>[] = [];
+  const progress = startProgress(context);
+  const query = { ...queryOf(part), limit: 100 };
+  try {
+    const pages = messaging.contacts.list(query, { signal: context.signal }).pages();
+    for await (const { items, total, hasMore } of pages) {
+      for (const { email, subscribed, id, createdAt, updatedAt, data } of items) {
+        rows.push({ ...data, email, subscribed, id, createdAt, updatedAt });
+      }
+      if (hasMore) {
+        progress.show(name, { done: rows.length, total: total ?? rows.length, note: 'contacts' });
+      }
+    }
+  } finally {
+    progress.stop();
+  }
+  return rows;
 }

@@ -1,32 +1,97 @@
 import { invalidRequest } from '../../core/errors.js';
 import type { DataOptions } from '../../core/types.js';
 import { isReserved, reservedKeys } from '../shared/data.js';
+import type { ImportAllOptions } from '../contacts.types.js';
 
-/** What an import does with the columns of a file or the fields of a row. */
-export interface ColumnRules {
-  /** Fields by the names of columns, trimmed and in lower case; `null` drops one. */
-  readonly named: ReadonlyMap<string, string | null>;
-  readonly data: DataOptions;
-  readonly warn: (message: string) => void;
+/** Reads the text of a cell. */
+type ReadCell = (text: string) => unknown;
+
+/** The field that a column becomes, and how the text of its cells is read. */
+export interface ColumnTarget {
+  readonly field: string;
+  readonly read?: ReadCell | undefined;
+  /** `not:subscribed`, which the command line and the tool for agents take: a yes or a date means no. */
+  readonly isInverted?: boolean;
 }
 
-/** The columns that are imported, with their places in a record. */
+/** How an import treats the columns of a file, or the keys of a row. */
+export interface ColumnRules {
+  /** Targets by the names of columns, trimmed and in lower case; `null` drops a column. */
+  readonly named: ReadonlyMap<string, ColumnTarget | null>;
+  readonly data: DataOptions;
+  readonly warn: (message: string) => void;
+  /** Does an option say who is subscribed, so that no column has to? */
+  readonly isStated: boolean;
+  /** May a column whose name can only mean the subscription be a custom field? */
+  readonly allowsUnclear?: boolean;
+}
+
+/** The columns that are imported. Places are those of a record. */
 export interface Columns {
+  /** The name of each column in a reported row. */
+  readonly names: readonly string[];
+  /** The fields that are imported, without `subscribed`. */
   readonly fields: readonly string[];
   readonly places: readonly number[];
-  /** Columns without a name: what stands in them would be lost. */
+  /** How the cells of a field are read, in the order of `fields`; `undefined` if every text is sent unchanged. */
+  readonly readers: readonly (ReadCell | undefined)[] | undefined;
+  /** The column of the subscription: its place, or -1. */
+  readonly subscribedAt: number;
+  readonly subscription: ColumnTarget | undefined;
+  /** Is this column called `subscribed` itself? */
+  readonly hasOwnSubscription: boolean;
+  /** Are the rows records that were read, as `postreel contacts export` writes them? */
+  readonly isRecord: boolean;
+  /** Columns without a name: their values would be lost. */
   readonly nameless: readonly number[];
 }
 
+/** Where papaparse puts the cells beyond the header; failed rows have them under this name too. */
+export const extraCells = '__parsed_extra';
+
+/** The fields that the service sets on every contact, as records have them. */
+export const recordFields: readonly string[] = ['id', 'createdAt', 'updatedAt', '_meta'];
+
+const recordKeys = ['email', 'subscribed', 'id', 'createdat', 'updatedat'];
+
+// Column names of exports, without spaces and signs, whose cells can only say who is subscribed or who is not.
+const subscriptionNames = new Set([
+  ...['unsubscribed', 'isunsubscribed', 'unsubscribedat', 'unsubscribedate', 'unsubscribeddate'],
+  ...['unsubscribetime', 'unsubtime', 'unsubscribedfromallemail', 'unsubscribedfromemails'],
+  ...['unsubscribedon', 'globalunsubscribe', 'globallyunsubscribed', 'portalunsubscribe'],
+  ...['unsubscribe', 'unsub', 'unsubreason', 'unsubscribereason'],
+  ...['optout', 'isoptout', 'optedout', 'isoptedout', 'hasoptedout', 'optedoutat'],
+  ...['optoutdate', 'optouttime', 'emailoptout', 'emailoptedout', 'hasoptedoutofemail'],
+  ...['optedoutofemail', 'hsemailoptout', 'emailblacklisted', 'isblacklisted', 'blacklisted'],
+  ...['donotemail', 'donotmail', 'donotcontact', 'donotsend', 'suppressed', 'emailsuppressed'],
+  ...[
+    'acceptsmarketing',
+    'acceptsemailmarketing',
+    'buyeracceptsmarketing',
+    'emailmarketingconsent',
+  ],
+  ...['emailconsent', 'marketingconsent', 'optin', 'optedin', 'isoptedin', 'emailoptin'],
+  ...['marketingoptin', 'newsletteroptin', 'issubscribed', 'subscribedtoemails'],
+  ...['emailsubscribed', 'emailsubscriptionstatus'],
+]);
+
+/** Can this name only mean whether a contact is subscribed? */
+export function isSubscriptionName(name: string): boolean {
+  const squeezed = name.toLowerCase().replace(/[^a-z0-9]+/g, '');
+  return subscriptionNames.has(squeezed) || /^optedoutofemail/.test(squeezed);
+}
+
 /** Reads the option `columns`. */
-export function columnsOption(given: Readonly<Record<string, string | null>> = {}) {
-  const named = new Map<string, string | null>();
-  for (const [column, field] of Object.entries(given) as [string, unknown][]) {
+export function columnsOption(
+  given: ImportAllOptions['columns'] = {},
+): ReadonlyMap<string, ColumnTarget | null> {
+  const named = new Map<string, ColumnTarget | null>();
+  for (const [column, value] of Object.entries(given) as [string, unknown][]) {
     const key = keyOf(column);
-    const target = typeof field === 'string' ? fieldOf(field.trim()) : field;
-    if (target !== null && (typeof target !== 'string' || target === '')) {
+    const target = value === null ? null : targetOption(value);
+    if (target === undefined) {
       throw refusal(
-        `\`columns\` must give "${column}" the name of a field, or \`null\` to drop it`,
+        `\`columns\` must give "${column}" the name of a field, or \`null\` to drop it, or \`{ field, read }\` with a function that reads the text of a cell`,
       );
     }
     if (named.has(key)) {
@@ -37,36 +102,83 @@ export function columnsOption(given: Readonly<Record<string, string | null>> = {
   return named;
 }
 
-/** Which column is which field. Throws where that is not certain, or a column that was named is missing. */
-export function columnsOf(header: readonly string[], rules: ColumnRules, isFile: boolean): Columns {
+function targetOption(value: unknown): ColumnTarget | undefined {
+  const { field, read } = (typeof value === 'string' ? { field: value } : Object(value)) as {
+    field?: unknown;
+    read?: unknown;
+  };
+  const isRead = typeof value === 'string' || typeof read === 'function';
+  if (typeof field !== 'string' || field.trim() === '' || !isRead) {
+    return undefined;
+  }
+  if (keyOf(field) === 'not:subscribed') {
+    return { field: 'subscribed', isInverted: true };
+  }
+  return { field: fieldOf(field.trim()), read: read as ReadCell | undefined }; // a function, as checked above
+}
+
+/**
+ * Finds the field of each column. Throws if the field of a column is uncertain, or if a column that `columns`
+ * names is missing. `dataNames` are the fields of a row's `data`, which come behind its own keys.
+ */
+export function columnsOf(
+  header: readonly string[],
+  rules: ColumnRules,
+  isFile: boolean,
+  dataNames: readonly string[] = [],
+): Columns {
   const names = distinct(header, rules.warn);
   if (isFile) {
     requireNamed(names, rules);
   }
-  const targets = names.map((name) => targetOf(name, rules));
-  const found = targets.includes('email') ? -1 : emailColumn(names, targets, isFile);
-  if (found >= 0) {
-    targets[found] = 'email';
-  }
-  const twice = targets.find((field, at) => field && targets.indexOf(field) < at);
-  if (twice !== undefined) {
+  const keys = new Set(names.map(keyOf));
+  const isRecord = recordKeys.every((key) => keys.has(key));
+  const targets = names.map((name) => targetOf(name, rules, isRecord));
+  const found = targets.some((target) => target?.field === 'email')
+    ? -1
+    : emailColumn(names, targets, isFile);
+  const fields = targets.map((target, at) => (at === found ? 'email' : (target?.field ?? null)));
+  const twice = fields.find((field, at) => field && fields.indexOf(field) < at);
+  if (twice) {
     throw refusal(
-      `Two columns would be the field \`${String(twice)}\`. Give one another name, or drop it: \`columns: { "…": null }\`. ${listed(names)}`,
+      `Two columns would be the field \`${twice}\`. Give one another name, or drop it: \`columns: { "…": null }\`. ${listed(names)}`,
     );
   }
-  for (const field of targets) {
-    tellReserved(field, rules);
+  if (isFile) {
+    requireStatement(names, rules);
   }
-  const places = targets.flatMap((field, at) => (field === null || field === '' ? [] : [at]));
+  requireClear(names, rules);
+  requireFreeNames(dataNames, fields);
+  fields.push(...dataNames);
+  for (const field of fields) {
+    warnReserved(field, rules);
+  }
+  const subscribedAt = fields.indexOf('subscribed');
+  const places = fields.flatMap((field, at) => (field && at !== subscribedAt ? [at] : []));
+  const readers = places.map((at) => targets[at]?.read);
+  const hasOwnSubscription = keyOf(names[subscribedAt] ?? '') === 'subscribed';
   return {
+    names: [...names, ...dataNames],
     places,
-    fields: places.map((at) => targets[at] ?? ''),
-    nameless: targets.flatMap((field, at) => (field === '' ? [at] : [])),
+    fields: places.map((at) => fields[at] ?? ''),
+    readers: readers.some((read) => read !== undefined) ? readers : undefined,
+    subscribedAt,
+    subscription: targets[subscribedAt] ?? undefined,
+    hasOwnSubscription,
+    isRecord: isRecord && hasOwnSubscription,
+    nameless: fields.flatMap((field, at) => (field === '' ? [at] : [])),
   };
 }
 
-/** Refuses a column of the option `columns` that is not there. */
-export function requireNamed(names: readonly string[], { named }: ColumnRules): void {
+/** Refuses an import by the keys of its first rows. */
+export function requireKeys(names: readonly string[], rules: ColumnRules): void {
+  requireNamed(names, rules);
+  requireStatement(names, rules);
+  requireClear(names, rules);
+}
+
+/** Refuses columns of the option `columns` that are missing. */
+function requireNamed(names: readonly string[], { named }: ColumnRules): void {
   const there = new Set(names.map(keyOf));
   const missing = [...named.keys()].find((key) => !there.has(key));
   if (missing !== undefined) {
@@ -74,30 +186,82 @@ export function requireNamed(names: readonly string[], { named }: ColumnRules): 
   }
 }
 
+/** The columns whose names can only mean the subscription, and that `columns` does not name. */
+export function unclearColumns(
+  names: readonly string[],
+  named: ColumnRules['named'],
+): readonly string[] {
+  return names.filter((name) => isSubscriptionName(name) && !named.has(keyOf(name)));
+}
+
+/** Refuses a column whose name can only mean the subscription, until `columns` names it. */
+function requireClear(names: readonly string[], { named, allowsUnclear }: ColumnRules): void {
+  const [first] = allowsUnclear ? [] : unclearColumns(names, named);
+  if (first !== undefined) {
+    throw refusal(
+      `The column "${first}" says who is subscribed, or who is not. Name it in \`columns\`: \`"${first}": 'subscribed'\` if its yes means subscribed, \`"${first}": { field: 'subscribed', read: (text) => … }\` if its meaning is inverted (\`read\` returns true for a person who is subscribed), \`"${first}": '…'\` to keep it as a custom field, or \`"${first}": null\` to drop it. ${listed(names)}`,
+    );
+  }
+}
+
+/** Refuses an import that does not say who is subscribed. */
+function requireStatement(names: readonly string[], { named, isStated }: ColumnRules): void {
+  const isSubscribed = (name: string) => {
+    const target = named.get(keyOf(name));
+    return (target === undefined ? keyOf(name) : target?.field) === 'subscribed';
+  };
+  if (isStated || names.some(isSubscribed)) {
+    return;
+  }
+  const [first] = unclearColumns(names, named);
+  const column = first ?? '…';
+  throw refusal(
+    `This import does not say who is subscribed. Say it in one of three ways. \`newContacts: 'subscribed'\` or \`newContacts: 'unsubscribed'\`: existing contacts keep their state, and new ones get this one. A column \`subscribed\`: \`columns: { "${column}": 'subscribed' }\`, or \`columns: { "${column}": { field: 'subscribed', read: (text) => text !== 'yes' } }\` if its meaning is inverted. \`subscribed: true\` or \`subscribed: false\`: for every row, existing contacts included. ${listed(names)}`,
+  );
+}
+
+/** The target that reads `subscribed`, for rows in which its key is missing. */
+export function subscriptionTarget({ named }: ColumnRules): ColumnTarget | undefined {
+  return [...named.values()].find((target) => target?.field === 'subscribed') ?? undefined;
+}
+
 /** The name of a column, as `columns` compares it. */
-function keyOf(name: string): string {
+export function keyOf(name: string): string {
   return name.trim().toLowerCase();
 }
 
-function targetOf(name: string, { named }: ColumnRules): string | null {
-  const target = named.get(keyOf(name));
-  return target === undefined ? fieldOf(name) : target;
+const recordColumns = new Set(recordFields.map(keyOf));
+
+function targetOf(
+  name: string,
+  { named }: ColumnRules,
+  isRecord: boolean,
+): ColumnTarget | undefined {
+  const key = keyOf(name);
+  const target = named.get(key);
+  if (target !== undefined) {
+    return target ?? undefined;
+  }
+  return isRecord && recordColumns.has(key) ? undefined : { field: fieldOf(name) };
 }
 
-/** A name as a field: the two of every contact are meant in capitals, too. */
+/** The name of a column as a field: `Email` and `SUBSCRIBED` are the fields of every contact too. */
 function fieldOf(name: string): string {
   const key = keyOf(name);
-  return key === 'email' || key === 'subscribed' ? key : name;
+  if (key === 'email' || key === 'subscribed') {
+    return key;
+  }
+  return key === '' || key === extraCells ? '' : name;
 }
 
-/** The column of the addresses where none is called `email`: programs spell it in a few ways. */
+/** The column of the addresses in a file without a column `email`: programs spell it in a few ways. */
 function emailColumn(
   names: readonly string[],
-  targets: readonly (string | null)[],
+  targets: readonly (ColumnTarget | undefined)[],
   isFile: boolean,
 ): number {
   const alike = names.flatMap((name, at) =>
-    targets[at] === name && /^e[\s_-]?mail([\s_-]?address)?$/i.test(name) ? [at] : [],
+    targets[at]?.field === name && /^e[\s_-]?mail([\s_-]?address)?$/i.test(name) ? [at] : [],
   );
   const [only, ...others] = alike;
   if (only === undefined) {
@@ -105,7 +269,7 @@ function emailColumn(
       throw invalidRequest([{ field: 'email', message: `is missing. ${listed(names)}` }]);
     }
     throw refusal(
-      `There is no column \`email\`. Name yours: \`columns: { "…": 'email' }\`. ${listed(names)}`,
+      `There is no column \`email\`. Name yours: \`columns: { "…": 'email' }\`. If this is one column of several, name what separates them: \`separator: ';'\`. ${listed(names)}`,
     );
   }
   if (others.length > 0) {
@@ -116,14 +280,25 @@ function emailColumn(
   return only;
 }
 
-/** A column that comes twice becomes two fields: nothing is lost, and `columns` can name either. */
+/**
+ * A column that comes twice becomes two fields, so that nothing is lost, and `columns` can name either. Further
+ * columns without a name get blanks, so that a reported row has them all, and `columns: { '': null }` drops them.
+ */
 function distinct(header: readonly string[], warn: (message: string) => void): readonly string[] {
   const seen = new Set(header);
   const taken = new Set<string>();
   return header.map((name) => {
-    if (name === '' || !taken.has(name)) {
+    if (!taken.has(name)) {
       taken.add(name);
       return name;
+    }
+    if (name === '') {
+      let blanks = ' ';
+      while (taken.has(blanks)) {
+        blanks += ' ';
+      }
+      taken.add(blanks);
+      return blanks;
     }
     let number = 2;
     while (seen.has(`${name} ${number}`)) {
@@ -136,7 +311,21 @@ function distinct(header: readonly string[], warn: (message: string) => void): r
   });
 }
 
-function tellReserved(field: string | null, { data, warn }: ColumnRules): void {
+/** Refuses fields of `data` that the row has itself, and those that would be its address or its subscription. */
+function requireFreeNames(dataNames: readonly string[], fields: readonly (string | null)[]): void {
+  for (const name of dataNames) {
+    const key = keyOf(name);
+    const field = `data.${name}`;
+    if (fields.includes(name) || key === 'email') {
+      throw invalidRequest([{ field, message: 'is a field of the row too: keep one of them' }]);
+    }
+    if (key === 'subscribed' || key === '') {
+      throw invalidRequest([{ field, message: 'cannot be a custom field of an import' }]);
+    }
+  }
+}
+
+function warnReserved(field: string | null, { data, warn }: ColumnRules): void {
   if (field === null || field === 'email' || !isReserved(field)) {
     return;
   }

@@ -147,6 +147,9 @@ function kindOfRows(rows: unknown): string {
   if (ArrayBuffer.isView(rows)) {
     return 'bytes: put them into a list';
   }
+  if (typeof rows === 'object' && rows !== null && 'then' in rows) {
+    return 'a promise: `await` it first';
+  }
   const kind = kindOf(rows);
   return kind === 'an object' ? `${kind}: put it into a list` : kind;
 }

@@ -233,12 +233,14 @@ describe('what a person reads', () => {
   });
 });
 
+const newContacts = 'subscribed';
+
 describe('files', () => {
   it.each(['../secret.csv', '/etc/passwd', '.env', 'a/b.csv', '..', 'a\\b.csv', ''])(
     'refuses the name %j',
     async (file) => {
       const scene = openDesk();
-      await expect(scene.call('plan_import', { file })).rejects.toThrow();
+      await expect(scene.call('plan_import', { file, newContacts })).rejects.toThrow();
       await expect(scene.call('save_file', { fileId: 'f1', name: file })).rejects.toThrow();
     },
   );
@@ -246,7 +248,9 @@ describe('files', () => {
   it('refuses a link that leads out of the folder', async () => {
     const scene = openDesk();
     symlinkSync('/etc/passwd', join(scene.folder, 'list.csv'));
-    await expect(scene.call('plan_import', { file: 'list.csv' })).rejects.toThrow('leads out');
+    await expect(scene.call('plan_import', { file: 'list.csv', newContacts })).rejects.toThrow(
+      'leads out',
+    );
   });
 
   it.each([
@@ -256,20 +260,22 @@ describe('files', () => {
   ])('plans no import of %s with %j', async (file, text, said) => {
     const scene = openDesk();
     write(scene, file, text);
-    await expect(scene.call('plan_import', { file })).rejects.toThrow(said);
+    await expect(scene.call('plan_import', { file, newContacts })).rejects.toThrow(said);
   });
 
   it('follows no link to a hidden file', async () => {
     const scene = openDesk();
     write(scene, '.env', 'email\n');
     symlinkSync(join(scene.folder, '.env'), join(scene.folder, 'list.csv'));
-    await expect(scene.call('plan_import', { file: 'list.csv' })).rejects.toThrow('without a dot');
+    await expect(scene.call('plan_import', { file: 'list.csv', newContacts })).rejects.toThrow(
+      'without a dot',
+    );
   });
 
   it('imports exactly the bytes that the person was told the sum of', async () => {
     const scene = openDesk();
     write(scene, 'list.csv', 'email\ndora@example.com\n');
-    const id = await scene.plan('plan_import', { file: 'list.csv' });
+    const id = await scene.plan('plan_import', { file: 'list.csv', newContacts });
     write(scene, 'list.csv', 'email\neve@example.com\n');
     await expect(scene.carryOut(id, yes)).rejects.toThrow('has changed since');
   });
@@ -277,7 +283,7 @@ describe('files', () => {
   it('imports the bytes that were compared, not what the file has become by then', async () => {
     const scene = openDesk();
     write(scene, 'list.csv', 'email\ndora@example.com\n');
-    const id = await scene.plan('plan_import', { file: 'list.csv' });
+    const id = await scene.plan('plan_import', { file: 'list.csv', newContacts });
     const existing = vi.spyOn(Folder.prototype, 'existing');
     const carriedOut = scene.carryOut(id, yes);
     await carriedOut;
@@ -305,15 +311,17 @@ it('an import reads the file as the SDK does, in any usual encoding, and tells w
   const text = '\uFEFFE-Mail;Plan;Notes\nann@example.com;pro;x\nno address;pro;y\n';
   writeFileSync(join(scene.folder, 'list.csv'), Buffer.from(text, 'utf16le'));
   const columns = { Notes: null };
-  const read = await scene.read('plan_import', { file: 'list.csv', columns });
-  expect(read).toContain('columns: "E-Mail", "Plan", "Notes"\nbecome: {"Notes":null}\nrows: 2\n');
+  const read = await scene.read('plan_import', { file: 'list.csv', columns, newContacts });
+  expect(read).toContain(
+    'columns: "E-Mail", "Plan", "Notes"\nbecome: {"Notes":null}\nrows: 2\nsubscribed: 0 rows say subscribed, 0 rows say unsubscribed, 1 row says nothing\notherwise: new contacts are subscribed, existing contacts keep their state\n',
+  );
   expect(read).toContain('who: "ann@example.com" {"Plan":"pro"}');
   expect(read).toContain('not sent: 1 row with something wrong');
-  const id = await scene.plan('plan_import', { file: 'list.csv', columns });
+  const id = await scene.plan('plan_import', { file: 'list.csv', columns, newContacts });
   expect(await scene.carryOut(id, yes)).toEqual({
     partly: 'Partly done: 1 done, 1 failed.',
     done: 1,
-    failed: [expect.stringContaining('row 2: ')],
+    failed: [expect.stringMatching(/line 3: must be an email address/)],
     unknown: [],
   });
 });

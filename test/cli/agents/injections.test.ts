@@ -75,7 +75,7 @@ it.each(injections.map((text, index) => [index, text]))(
       file,
       `email,note\ndora@example.com,"${text.replaceAll('\0', '').replaceAll('"', '""')}"\n`,
     );
-    const plan = await scene.plan('plan_import', { file });
+    const plan = await scene.plan('plan_import', { file, newContacts: 'subscribed' });
     await expect(scene.carryOut(plan, person)).rejects.toThrow('The person said no');
     person.seen.forEach(assertPlain);
     for (const [tool, input] of [
@@ -109,7 +109,7 @@ it('a file name and a cell of a CSV are shown as texts', async () => {
   const scene = openDesk();
   write(scene, 'a"b.csv', 'email,name\nann@example.com,"=cmd|\u0027 /C calc\u0027!A0"\n');
   const person = reader('no');
-  const id = await scene.plan('plan_import', { file: 'a"b.csv' });
+  const id = await scene.plan('plan_import', { file: 'a"b.csv', newContacts: 'subscribed' });
   await expect(scene.carryOut(id, person)).rejects.toThrow('The person said no');
   expect(textOf(person.seen[0]!)).toContain('Import the contacts of "a\\"b.csv"');
 });

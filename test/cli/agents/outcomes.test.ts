@@ -96,7 +96,7 @@ describe('a step of several calls', () => {
   it('of an import whose rows are all wrong has failed', async () => {
     const scene = openDesk();
     write(scene, 'list.csv', 'email\nno address\nnone either\n');
-    const id = await scene.plan('plan_import', { file: 'list.csv' });
+    const id = await scene.plan('plan_import', { file: 'list.csv', newContacts: 'subscribed' });
     await expect(scene.carryOut(id, yes)).rejects.toThrow('All 2 failed, and nothing was done');
   });
 });
@@ -105,7 +105,7 @@ describe('an import that breaks off', () => {
   it('before anything was sent did nothing', async () => {
     const scene = openDesk();
     write(scene, 'list.csv', 'email\ndora@example.com\n');
-    const id = await scene.plan('plan_import', { file: 'list.csv' });
+    const id = await scene.plan('plan_import', { file: 'list.csv', newContacts: 'subscribed' });
     scene.messaging.fail('POST /contacts/import', { status: 401, times: 10 });
     await expect(scene.carryOut(id, yes)).rejects.toThrow(/^POST .* was rejected|It failed/);
     const { told } = await memoryOf(scene, id, 'plan_email', mail);
@@ -117,8 +117,10 @@ describe('an import that breaks off', () => {
     const note = 'x'.repeat(600);
     const rows = Array.from({ length: 2000 }, (_, at) => `r${at}@example.com,${note}\n`);
     write(scene, 'list.csv', `email,note\n${rows.join('')}`);
-    expect(await scene.read('plan_import', { file: 'list.csv' })).toContain('cost: 3 calls');
-    const id = await scene.plan('plan_import', { file: 'list.csv' });
+    expect(
+      await scene.read('plan_import', { file: 'list.csv', newContacts: 'subscribed' }),
+    ).toContain('cost: 3 calls');
+    const id = await scene.plan('plan_import', { file: 'list.csv', newContacts: 'subscribed' });
     scene.messaging.fail('POST /contacts/import', { slow: 1 });
     scene.messaging.fail('POST /contacts/import', { status: 401, times: 10 });
     expect(await scene.carryOut(id, yes)).toMatchObject({

@@ -178,7 +178,7 @@ function everyCall(fake: FakeServer) {
     plan_event: { email: 'ann@example.com', event: 'ordered' },
     plan_address_check: { email: 'ann@example.com' },
     plan_contact: { email: 'dora@example.com', subscribed: false },
-    plan_import: { file: 'list.csv' },
+    plan_import: { file: 'list.csv', newContacts: 'subscribed' },
     plan_segment_members: { id: first(segments), add: ['dora@example.com'] },
     plan_campaign: { ...draft, audienceType: 'ALL' },
     plan_campaign_step: { id: first(campaigns), step: 'test', email: 'ann@example.com' },

@@ -94,7 +94,7 @@ describe('the workflows that a step may start', () => {
     ['plan_event', { email: 'ann@example.com', event: 'seen', subscribed: true }],
     ['plan_contact', { email: 'dora@example.com', subscribed: true }],
     ['plan_email', { ...mail, subscribed: true }],
-    ['plan_import', { file: 'list.csv' }],
+    ['plan_import', { file: 'list.csv', newContacts: 'subscribed' }],
   ])('are in the plan of %s with all that they mail', async (tool, input) => {
     const { scene, workflow } = openShop();
     write(scene, 'list.csv', 'email\nolga@example.com\n');
@@ -233,7 +233,10 @@ describe('a letter of another script is written out', () => {
     const deleted = await scene.read('plan_contact_deletion', { ids: [contact!.id] });
     expect(deleted).toContain('"email":"\\u{43e}wner@');
     write(scene, 'list.csv', `email\n${strange}\n`);
-    const imported = await scene.read('plan_import', { file: 'list.csv' });
+    const imported = await scene.read('plan_import', {
+      file: 'list.csv',
+      newContacts: 'subscribed',
+    });
     expect(imported).toContain('who: "\\u{43e}wner@');
   });
 });
@@ -252,16 +255,18 @@ describe('the plan of an import', () => {
   it('shows up to 50 people, and how many are subscribed', async () => {
     const scene = openDesk();
     write(scene, 'list.csv', `email,subscribed\n${rows(50).join('')}`);
-    const text = await scene.read('plan_import', { file: 'list.csv' });
-    expect(text).toContain('subscribed: 17 will be subscribed, 17 unsubscribed, and 16 unchanged');
-    expect(text).toContain('"r49@example.com" {"subscribed":"false"}');
+    const text = await scene.read('plan_import', { file: 'list.csv', newContacts: 'subscribed' });
+    expect(text).toContain(
+      'subscribed: 17 rows say subscribed, 17 rows say unsubscribed, 16 rows say nothing\notherwise: new contacts are subscribed, existing contacts keep their state\n',
+    );
+    expect(text).toContain('"r49@example.com" {"subscribed":false}');
     expect(text).not.toContain('not shown');
   });
 
   it('says that it does not show all of more', async () => {
     const scene = openDesk();
     write(scene, 'list.csv', `email,subscribed\n${rows(51).join('')}`);
-    const text = await scene.read('plan_import', { file: 'list.csv' });
+    const text = await scene.read('plan_import', { file: 'list.csv', newContacts: 'subscribed' });
     expect(text).toContain('the first 50:');
     expect(text).toContain('not shown: all other rows: look at the file');
     expect(text).not.toContain('r50@');

@@ -125,7 +125,7 @@ export const callTraps: readonly Trap[] = [
   {
     name: 'an import takes 5 MB',
     wrong: `m.contacts.import([{ email }])`,
-    right: `m.contacts.importAll([{ email }])`,
+    right: `m.contacts.importAll([{ email }], { newContacts: 'subscribed' })`,
     async service(scene) {
       const form = new FormData();
       const type = 'text/csv';
@@ -137,7 +137,10 @@ export const callTraps: readonly Trap[] = [
       const large = { data: new Uint8Array(6 * 1024 * 1024) };
       await refused(messaging.contacts.import(large), 'file');
       const rows = ids(7).map((id) => ({ email: `${id}@b.c`, note: 'x'.repeat(900_000) }));
-      const { done, failed } = await messaging.contacts.importAll(rows, { wait });
+      const { done, failed } = await messaging.contacts.importAll(rows, {
+        newContacts: 'subscribed',
+        wait,
+      });
       expect([done, failed, fake.project.contacts.size]).toEqual([7, [], 7]);
     },
   },

@@ -24,8 +24,8 @@ const watch = setInterval(() => {
 }, 20);
 const { contacts } = messaging;
 const { done, failed, jobs } = await (kind === 'text'
-  ? contacts.importAll(text())
-  : contacts.importAll(objects()));
+  ? contacts.importAll(text(), { newContacts: 'subscribed' })
+  : contacts.importAll(objects(), { newContacts: 'subscribed' }));
 clearInterval(watch);
 const rssMb = Math.max(most, process.resourceUsage().maxRSS * 1024) / 1_000_000;
 console.log(JSON.stringify({ imported: done, failed, parts: jobs.length, rssMb }));

@@ -15,7 +15,7 @@ export const manyLaws: readonly Law<MessagingScene>[] = [
       const { contacts } = messaging;
       const rows = ['ann', 'bob', 'cid'].map((name) => ({ email: `${name}@example.com` }));
       const imported = await passing(scene, (signal) =>
-        contacts.importAll(rows, { wait: { interval: 20 }, signal }),
+        contacts.importAll(rows, { newContacts: 'subscribed', wait: { interval: 20 }, signal }),
       );
       expect(imported).toMatchObject({ done: 3, failed: [], unknown: [] });
       await fake.advance('1m');
@@ -38,7 +38,11 @@ export const manyLaws: readonly Law<MessagingScene>[] = [
       const rows = Array.from({ length: 7 }, (_, at) => ({ email: `p${at}@example.com`, note }));
       fake.fail('POST /contacts/import', { status: 400, after: 1 });
       const { failed, unknown, done } = await passing(scene, (signal) =>
-        messaging.contacts.importAll(rows, { wait: { interval: 20 }, signal }),
+        messaging.contacts.importAll(rows, {
+          newContacts: 'subscribed',
+          wait: { interval: 20 },
+          signal,
+        }),
       );
       const missing = failed.map(({ row }) => row.email);
       expect(done + unknown.length + missing.length).toBe(7);

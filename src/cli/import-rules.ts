@@ -1,0 +1,43 @@
+import type { ImportAllOptions } from 'postreel/messaging';
+import { columnsOption } from '../messaging/contacts/import-columns.js';
+import type { Survey } from '../messaging/contacts/import.js';
+import type { ImportRules } from '../messaging/contacts/import-rows.js';
+
+/** Who is subscribed, and which column is which field. */
+export type Statement = Pick<ImportAllOptions, 'columns' | 'newContacts' | 'subscribed'>;
+
+/** The rules of `importAll()` with these options, for a plan of it. */
+export function rulesOf({ columns, newContacts, subscribed }: Statement): ImportRules {
+  return {
+    named: columnsOption(columns),
+    newContacts,
+    subscribed,
+    isStated: newContacts !== undefined || subscribed !== undefined,
+    data: {},
+    warn: () => undefined,
+  };
+}
+
+/** How many rows say subscribed, unsubscribed and nothing. */
+export function saysText({ says, records }: Survey): string {
+  const verb = (count: number, words: string) =>
+    `${count} ${count === 1 ? 'row says' : 'rows say'} ${words}`;
+  const each = [
+    verb(says.subscribed, 'subscribed'),
+    verb(says.unsubscribed, 'unsubscribed'),
+    verb(says.nothing, 'nothing'),
+  ].join(', ');
+  return records > 0
+    ? `${each}; ${records} of them are records that were read, which subscribe no existing contact`
+    : each;
+}
+
+/** What happens to the rows that say nothing. */
+export function otherwiseText({ newContacts, subscribed }: Statement): string {
+  if (subscribed !== undefined) {
+    return `${subscribed ? 'subscribed' : 'unsubscribed'}, existing contacts included`;
+  }
+  return newContacts === undefined
+    ? 'not imported'
+    : `new contacts are ${newContacts}, existing contacts keep their state`;
+}

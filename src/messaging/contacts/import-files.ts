@@ -1,0 +1,263 @@
+import { invalidRequest, type ReportedRow } from '../../core/errors.js';
+import type { NamedFile } from '../../core/values.js';
+import type { Batch } from '../bulk.js';
+import type { ContactLookup, ContactLookupResult } from '../contacts.types.js';
+import { csvText } from '../csv.js';
+import { limits } from '../limits.js';
+import { emailKey } from '../shared/values.js';
+import type { Entry, ReadyRow } from './import-rows.js';
+
+/**
+ * Cuts the rows of an import into files. Rows are collected into a stretch, until it has 512 KB. A stretch is
+ * sent in rounds of at most two files: one with a column `subscribed` for the rows that have a value, one without
+ * for the others, because the meaning of an empty cell is not documented. Nearly every stretch takes one round.
+ * A row goes into the next round if an earlier row of its address
+ *
+ * | is                                                | because                                      |
+ * | ------------------------------------------------- | -------------------------------------------- |
+ * | in the other file of this round                   | the order of the two would be left open      |
+ * | new in this round, and this row has to be looked up | after this round the contact exists        |
+ * | itself in the next round                          | the rows of an address keep their order      |
+ *
+ * Only the last file of a stretch moves the place where an import resumes.
+ */
+
+// Far below the 5 MB that one call takes (Limits, "CSV import"): memory stays flat.
+const maxBytes = 512 * 1024;
+
+/** Finds out which of the addresses belong to contacts. */
+export type LookUp = (body: ContactLookup) => PromiseLike<ContactLookupResult>;
+
+/** Rows that follow each other. */
+export class Stretch {
+  readonly rows: ReadyRow[] = [];
+  readonly refused: ReportedRow<object>[] = [];
+  readonly #columns = new Set<string>();
+  readonly #encoder = new TextEncoder();
+  #fields: readonly string[] | undefined;
+  #headerBytes = 0;
+  #cellBytes = 0;
+  readonly #first: number;
+  #next: number;
+
+  constructor(first: number) {
+    this.#first = first;
+    this.#next = first;
+  }
+
+  /** The row after the last one. */
+  get next(): number {
+    return this.#next;
+  }
+
+  get first(): number {
+    return this.#first;
+  }
+
+  get hasRows(): boolean {
+    return this.rows.length + this.refused.length > 0;
+  }
+
+  /** How many files one round takes. */
+  get files(): number {
+    return new Set(
+      this.rows.map(({ subscribed, isLookedUp }) => isLookedUp || subscribed !== undefined),
+    ).size;
+  }
+
+  /** Adds a row, unless a file would be too large with it. A row that is too large alone is sent alone. */
+  add(entry: Entry): boolean {
+    if (entry.cells === undefined) {
+      this.refused.push(entry);
+      this.#next = entry.index + 1;
+      return true;
+    }
+    const { fields, cells, subscribed, isLookedUp } = entry;
+    const added = fields === this.#fields ? [] : fields.filter((name) => !this.#columns.has(name));
+    const headerBytes = this.#headerBytes + this.#bytes(added);
+    const extraBytes = isLookedUp || subscribed !== undefined ? subscribedBytes : 0;
+    const cellBytes = this.#cellBytes + this.#bytes(cells) + extraBytes;
+    const separators = (this.rows.length + 2) * (this.#columns.size + added.length);
+    if (this.rows.length > 0 && headerBytes + cellBytes + separators > maxBytes) {
+      return false;
+    }
+    for (const name of added) {
+      this.#columns.add(name);
+    }
+    this.#fields = fields;
+    this.#headerBytes = headerBytes;
+    this.#cellBytes = cellBytes;
+    this.rows.push(entry);
+    this.#next = entry.index + 1;
+    return true;
+  }
+
+  // A quote is written twice, and two stand around the cell.
+  #bytes(cells: readonly string[]): number {
+    const text = cells.join('');
+    if (isPlain.test(text)) {
+      return text.length + 2 * cells.length;
+    }
+    let bytes = 0;
+    for (const cell of cells) {
+      const quoted = /["\n\r,]/.test(cell)
+        ? cell.replaceAll('"', '""').length - cell.length + 2
+        : 2;
+      bytes += quoted + (isAscii.test(cell) ? cell.length : this.#encoder.encode(cell).length);
+    }
+    return bytes;
+  }
+}
+
+const subscribedBytes = ',false'.length;
+
+// eslint-disable-next-line no-control-regex -- every character of one byte
+const isAscii = /^[\x00-\x7f]*$/;
+/** The same without what is written in quotes. */
+const isPlain = /^[ !#-+\--~]*$/;
+
+/** Yields the files of a stretch, each to be sent before the next one is made. */
+export async function* filesOf(
+  stretch: Stretch,
+  lookUp: LookUp,
+): AsyncGenerator<Batch<object, NamedFile>, void, undefined> {
+  const { first, next } = stretch;
+  let rows: readonly ReadyRow[] = stretch.rows;
+  let refused: readonly ReportedRow<object>[] = stretch.refused;
+  while (rows.length + refused.length > 0) {
+    const round = divide(rows, await statesOf(rows, lookUp));
+    refused = [...refused, ...round.refused];
+    const files = [round.stating, round.silent]
+      .filter(({ length }) => length > 0)
+      .sort(([one], [other]) => indexOf(one) - indexOf(other));
+    for (const [at, file] of (files.length > 0 ? files : [[]]).entries()) {
+      const isLast = round.held.length === 0 && at >= files.length - 1;
+      yield fileOf(file, { first, refused, next: isLast ? next : first });
+      refused = [];
+    }
+    rows = round.held;
+  }
+}
+
+/** A row with the subscription that is sent for it. */
+interface PlacedInFile {
+  readonly row: ReadyRow;
+  readonly subscribed: boolean | undefined;
+}
+
+function indexOf(placed: PlacedInFile | undefined): number {
+  return placed?.row.index ?? 0;
+}
+
+interface Round {
+  readonly stating: PlacedInFile[];
+  readonly silent: PlacedInFile[];
+  /** Rows of the next round. */
+  readonly held: ReadyRow[];
+  readonly refused: ReportedRow<object>[];
+}
+
+function divide(rows: readonly ReadyRow[], states: ReadonlyMap<string, boolean>): Round {
+  const round: Round = { stating: [], silent: [], held: [], refused: [] };
+  const files = new Map<string, PlacedInFile[]>(); // by address
+  const held = new Set<string>();
+  const isStating = rows[0]?.subscribed !== undefined;
+  const isOneFile = rows.every(
+    ({ isLookedUp, subscribed }) => !isLookedUp && (subscribed !== undefined) === isStating,
+  );
+  for (const row of rows) {
+    const exists = row.isLookedUp ? states.get(emailKey(row.email)) : undefined;
+    if (row.isLookedUp && exists === undefined) {
+      round.refused.push({ row: row.row, index: row.index, error: notLookedUp() });
+      continue;
+    }
+    const subscribed = exists === false ? false : row.subscribed;
+    const file = subscribed === undefined ? round.silent : round.stating;
+    if (!isOneFile) {
+      const key = emailKey(row.email);
+      const earlier = files.get(key);
+      if (held.has(key) || (earlier && (earlier !== file || exists === false))) {
+        held.add(key);
+        round.held.push(row);
+        continue;
+      }
+      files.set(key, file);
+    }
+    file.push({ row, subscribed });
+  }
+  return round;
+}
+
+/** Whether the contacts of the rows exist, by address, for the rows that depend on it. */
+async function statesOf(
+  rows: readonly ReadyRow[],
+  lookUp: LookUp,
+): Promise<ReadonlyMap<string, boolean>> {
+  const emails = new Map<string, string>();
+  for (const { email, isLookedUp } of rows) {
+    if (isLookedUp) {
+      emails.set(emailKey(email), email);
+    }
+  }
+  const all = [...emails.values()];
+  const states = new Map<string, boolean>();
+  for (let at = 0; at < all.length; at += limits.lookupEmails) {
+    const result = await lookUp({ emails: all.slice(at, at + limits.lookupEmails) });
+    for (const [name, exists] of [
+      ['notFound', false],
+      ['found', true],
+    ] as const) {
+      const list: unknown = result[name];
+      for (const email of Array.isArray(list) ? (list as unknown[]) : []) {
+        const text =
+          typeof email === 'string' ? email : (Object(email) as { email?: unknown }).email;
+        if (typeof text === 'string') {
+          states.set(emailKey(text), exists);
+        }
+      }
+    }
+  }
+  return states;
+}
+
+function notLookedUp(): Error {
+  const message =
+    'is in neither list of `contacts.lookup()`, so it is not known whether the contact exists. Nothing was sent for this row';
+  return invalidRequest([{ field: 'email', message }]);
+}
+
+interface FileFacts extends Pick<Batch<object, NamedFile>, 'refused' | 'next'> {
+  readonly first: number;
+}
+
+function fileOf(
+  placed: readonly PlacedInFile[],
+  { first, refused, next }: FileFacts,
+): Batch<object, NamedFile> {
+  const rows = placed.map(({ row }) => row);
+  const columns = [
+    ...new Set(rows.flatMap(({ fields }, at) => (fields === rows[at - 1]?.fields ? [] : fields))),
+  ];
+  const isOne = rows.every(({ fields }) => fields === rows[0]?.fields);
+  const cellsOf = isOne ? (row: ReadyRow) => row.cells : (row: ReadyRow) => inColumns(row, columns);
+  const isStating = placed[0]?.subscribed !== undefined;
+  const data = placed.map(({ row, subscribed }) =>
+    isStating ? [...cellsOf(row), String(subscribed)] : cellsOf(row),
+  );
+  const header = isStating ? [...columns, 'subscribed'] : columns;
+  return {
+    body: { data: csvText(header, data), filename: `contacts-${first}.csv` },
+    rows,
+    refused,
+    next,
+    get keys() {
+      return rows.map(({ email }) => emailKey(email));
+    },
+    namedBy: 'email',
+  };
+}
+
+function inColumns({ fields, cells }: ReadyRow, columns: readonly string[]): readonly string[] {
+  const places = new Map(fields.map((name, at) => [name, at]));
+  return columns.map((name) => cells[places.get(name) ?? -1] ?? '');
+}
