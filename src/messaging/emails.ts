@@ -21,8 +21,7 @@ export const routes = {
   send: route('POST /v1/send', {
     body: of<SendRequest>(),
     returns: of<SendResult>('emails'),
-    normalize: (body) =>
-      mapFields(mapFields(body, ['to', 'from'], normalizeAddress), ['reply'], normalizeEmail),
+    normalize: normalizeMail,
     maxBodyBytes: limits.messageBytes,
     // The service handles several recipients one after another: after a 429 some may have been mailed.
     partial: (body: { to?: unknown } | undefined, status) =>
@@ -215,7 +214,9 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
 
   /** The email in the form in which it is sent, except for its files. @internal */
   toRequest<Body>(body: Body): Body {
-    return withEmptyDeleted(withOwnForm(body), this.#rules);
+    const own = withOwnForm(body);
+    const normalized = isRecord(own) ? (normalizeMail(own) as Body) : own; // the same fields
+    return withEmptyDeleted(normalized, this.#rules);
   }
 
   /** Emits a `warning`. @internal */
@@ -238,6 +239,11 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
   verify(body: VerifyRequest, options?: RequestOptions): Call<AddressVerification> {
     return this.#transport.send(routes.verify, { body }, options);
   }
+}
+
+/** Brings the addresses of an email into the form in which they are sent. */
+function normalizeMail(body: Record<string, unknown>): Record<string, unknown> {
+  return mapFields(mapFields(body, ['to', 'from'], normalizeAddress), ['reply'], normalizeEmail);
 }
 
 /** An email that has a `toJSON()`, as it is sent. */

@@ -260,10 +260,15 @@ describe('a file', () => {
     expect(form).toBeUndefined();
   });
 
-  it.each(['people.csv', 7, undefined, null])('cannot be %j', async (file) => {
+  it.each([
+    ['people.csv', 'got a text: for a path use `csvFile()`'],
+    [7, 'got a number'],
+    [undefined, 'got undefined'],
+    [null, 'got null'],
+  ])('cannot be %j', async (file, reason) => {
     const { error, form } = await uploaded(file);
     expect(error?.message).toContain(
-      '`file` must be a File, a Blob, bytes or { data, filename, contentType }; for a path use `csvFile()`',
+      `\`file\` must be a File, a Blob, bytes or { data, filename, contentType }; ${reason}`,
     );
     expect(form).toBeUndefined();
   });

@@ -67,7 +67,7 @@ it('every example says how to run it', () => {
 });
 
 function saysHowToRun({ text }: Page): boolean {
-  return /^(\/\/| \*|npm|npx) ?.*\b(npx tsx|npm run|node --)/m.test(text);
+  return /^(\/\/| \*|npm|npx) ?.*\b(npx tsx|npx postreel|npm run|node --)/m.test(text);
 }
 
 it('the README names the pages in the order of the sidebar', () => {

@@ -52,7 +52,7 @@ describe('importing', () => {
     await expect(call).rejects.toMatchObject(
       refusal(
         'file',
-        'must be a File, a Blob, bytes or { data, filename, contentType }; for a path use `csvFile()` or `imageFile()` of postreel/node',
+        'must be a File, a Blob, bytes or { data, filename, contentType }; got a text: for a path use `csvFile()` or `imageFile()` of postreel/node',
       ),
     );
   });

@@ -13,6 +13,8 @@ function found(): FakeMessaging {
   const fake = createFakeMessaging();
   vi.stubEnv('MESSAGING_API_KEY', fake.secretKey);
   vi.stubEnv('MESSAGING_BASE_URL', fake.baseUrl);
+  vi.stubEnv('OPT_IN_SECRET', 'the secret of the tests');
+  vi.stubEnv('UNSUBSCRIBE_SECRET', 'the secret of the tests');
   vi.stubGlobal('fetch', fake.fetch);
   vi.spyOn(console, 'log').mockReturnValue(undefined);
   return fake;

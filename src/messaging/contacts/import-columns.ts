@@ -2,6 +2,7 @@ import { invalidRequest } from '../../core/errors.js';
 import type { DataOptions } from '../../core/types.js';
 import { isReserved, reservedKeys } from '../shared/data.js';
 import type { ImportAllOptions } from '../contacts.types.js';
+import { recordFields } from '../shared/read-record.js';
 
 /** Reads the text of a cell. */
 type ReadCell = (text: string) => unknown;
@@ -48,9 +49,6 @@ export interface Columns {
 
 /** Where papaparse puts the cells beyond the header; failed rows have them under this name too. */
 export const extraCells = '__parsed_extra';
-
-/** The fields that the service sets on every contact, as records have them. */
-export const recordFields: readonly string[] = ['id', 'createdAt', 'updatedAt', '_meta'];
 
 const recordKeys = ['email', 'subscribed', 'id', 'createdat', 'updatedat'];
 

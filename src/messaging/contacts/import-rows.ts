@@ -7,12 +7,12 @@ import { CsvDecoder, CsvReader, type CsvRecord } from '../csv.js';
 import { limits } from '../limits.js';
 import { dateTextProblem } from '../shared/data.js';
 import { isSynchronous, type RowSource } from '../shared/row-source.js';
+import { isReadRecord, recordFields } from '../shared/read-record.js';
 import { emailProblem, normalizeEmail } from '../shared/values.js';
 import {
   columnsOf,
   extraCells,
   keyOf,
-  recordFields,
   requireKeys,
   subscriptionTarget,
   type ColumnRules,
@@ -341,7 +341,7 @@ class ObjectRows {
     if (hasText(extra)) {
       throw invalidRequest([{ field: extraCells, message: 'has more fields than the header' }]);
     }
-    const isOneRecord = isContactRecord(given);
+    const isOneRecord = isReadRecord(given);
     const [own, data] = partsOf(given, isOneRecord, this.#rules);
     const layout = this.#layoutOf(
       own.map(([name]) => name),
@@ -401,17 +401,6 @@ function layoutOrError(
     }
     throw error;
   }
-}
-
-/** Is this row a contact that was read, and not a row that a person wrote? */
-function isContactRecord(row: Record<string, unknown>): boolean {
-  const { id, createdAt, subscribed } = row;
-  return (
-    typeof id === 'string' &&
-    createdAt !== undefined &&
-    createdAt !== null &&
-    typeof subscribed === 'boolean'
-  );
 }
 
 type Field = readonly [name: string, value: unknown];

@@ -1,5 +1,7 @@
 import { isRecord } from '../../core/values.js';
 
+export type { Contact } from '../contacts.types.js';
+
 /** The fields that only a record has that was read: no request takes them. */
 export const recordFields: readonly string[] = ['id', 'createdAt', 'updatedAt', '_meta'];
 
