@@ -789,6 +789,7 @@ class World {
         send: (batch, isKeptAlive) => {
           world.#send(tab, batch, isKeptAlive);
         },
+        isOpen: (id) => tab.queue.entries.some(({ record, isSent }) => isSent && record.id === id),
         tell: (told) => world.#post(tab, { ...told, from: tab.name }),
         ended: ({ record }, end) => {
           world.#truths.get(record.id)!.ends.push(end);
@@ -891,6 +892,9 @@ class World {
         if (!tab.queue.isStarted && key !== CONSENT) {
           this.#fail(`${tab.name} stored something before it had consent`);
         }
+        if (key !== CONSENT) {
+          this.#checkAlive(tab, JSON.parse(value) as EventRecord);
+        }
         const copy = this.#read(key, tab) ?? '';
         const isMark = [value, copy].map((text) => text.includes('"isHandedOver":true')).join();
         if (isMark === 'true,false' && !copy.includes(`"owner":"${tab.name}"`)) {
@@ -903,6 +907,13 @@ class World {
         this.#write(key, undefined, tab.name);
       },
     };
+  }
+
+  /** Nothing from before an erasure is written again by a tab that knows of the erasure. */
+  #checkAlive({ name, known }: Tab, { id, at }: EventRecord): void {
+    if (at <= known.erasedAt) {
+      this.#fail(`${name} stored ${id} again, which it knew to be erased`);
+    }
   }
 
   #write(key: string, value: string | undefined, by: string): void {
