@@ -38,7 +38,7 @@ interface Message {
   readonly owner?: unknown;
   readonly decisions?: unknown;
   readonly pausedUntil?: unknown;
-  /** `grant()` sends this message. Versions before 0.2 ignore the field. */
+  /** `grant()` sends this message. Older versions ignore the field. */
   readonly isGrant?: unknown;
 }
 

@@ -159,8 +159,9 @@ export interface TrackerOptions {
    */
   readonly delivery?: 'no-duplicates' | 'no-loss';
   /**
-   * Whether `no-duplicates` tries again when the service may have taken the event: after no answer, a
-   * 408 or a 5xx other than 503, three tries in all. `false` ends it as `unconfirmed` at once.
+   * Whether `no-duplicates` tries again when the service may have taken the event: after no answer or a
+   * 5xx other than 503, three tries in all; after a 408, which browsers repeat themselves, two. `false` ends
+   * it as `unconfirmed` at once.
    * @default true
    */
   readonly retryAmbiguous?: boolean;
