@@ -292,10 +292,10 @@ export class Core implements Life {
 
   /** `grant()` was called in another tab that is open. The option `denied` stays as it is. */
   #granted(): void {
-    if (this.#consent === 'pending') {
+    if (this.#consent !== 'denied') {
       this.#consent = 'granted';
+      this.#begin();
     }
-    this.#begin();
   }
 
   /** Why nothing may be taken in at all. */

@@ -465,9 +465,15 @@ describe('a grant', () => {
   });
   it('does not undo the option denied of another tab', async () => {
     const other = page.start({ consent: 'denied' });
-    waiting().consent.grant();
+    const one = waiting();
+    one.track('kept');
+    one.pause();
+    one.consent.grant();
     await page.pass(0);
     expect(await other.track('x').outcome).toMatchObject({ reason: 'denied' });
+    one.resume();
+    await page.pass(1000);
+    expect(events()).toEqual(['kept']);
   });
   it('ends a stored denial in the other tabs, which go on with what others left', async () => {
     await page.start().consent.deny();
