@@ -45,9 +45,11 @@ const POLICIES: Record<string, string> = {
 /** The recipe for consent as the document has it, with the address of the service. */
 async function bundleRecipe(serviceUrl: string): Promise<string> {
   const text = readFileSync('docs/recipes/consent.md', 'utf8');
-  const contents = /```ts\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
+  const contents = (/```ts\n([\s\S]*?)```/.exec(text)?.[1] ?? '')
+    .replace(/https:[^']+/, serviceUrl)
+    .replace('pk_…', 'pk_test');
   const { outputFiles } = await build({
-    stdin: { contents: contents.replace(/https:[^']+/, serviceUrl), loader: 'ts', resolveDir: '.' },
+    stdin: { contents, loader: 'ts', resolveDir: '.' },
     alias: { 'postreel/tracker': './dist/esm/tracker/index.js' },
     bundle: true,
     write: false,
