@@ -309,7 +309,7 @@ export class Core implements Life {
 
   /** Copies an event, and holds it until there is consent. */
   #take(tracked: Tracked, given: TimedEvent): void {
-    let asked = given;
+    let asked: TimedEvent;
     try {
       // as: a copy has the shape of what was copied
       asked = { ...given, data: copyOf(given.data) as PendingEvent['data'] };

@@ -117,7 +117,9 @@ export const budgetOfPage = (): Budget => {
  */
 export const openRequestsOfPage = (): Map<string, Promise<void>> => {
   const shared = globalThis as { [OPEN]?: Map<string, Promise<void>> }; // as: ours, by its symbol
-  return (shared[OPEN] ??= new Map());
+  const open = shared[OPEN] ?? new Map<string, Promise<void>>();
+  shared[OPEN] = open;
+  return open;
 };
 
 const OPEN = Symbol.for('postreel.tracker.open-requests');

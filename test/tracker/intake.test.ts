@@ -147,7 +147,7 @@ describe('what is tracked', () => {
     const state = { cart: { items: [{ sku: 'a' }] }, at: new Date(0) };
     for (const options of [{}, { consent: 'pending' }] as const) {
       const tracker = page.start(options);
-      tracker.track('x', wrap(state) as never);
+      tracker.track('x', wrap(state));
       state.cart.items[0]!.sku = 'b';
       state.cart.items.push({ sku: 'c' });
       state.at.setTime(1e12);

@@ -26,7 +26,8 @@ const CONTEXTS = Symbol.for('postreel.tracker.react-contexts');
 const contextOfReact = (): TrackerContext => {
   // as: ours, by its symbol
   const shared = globalThis as { [CONTEXTS]?: WeakMap<typeof createContext, TrackerContext> };
-  const contexts = (shared[CONTEXTS] ??= new WeakMap());
+  const contexts = shared[CONTEXTS] ?? new WeakMap<typeof createContext, TrackerContext>();
+  shared[CONTEXTS] = contexts;
   const context = contexts.get(createContext) ?? createContext<Tracker | null>(null);
   contexts.set(createContext, context);
   return context;
