@@ -519,6 +519,12 @@ class World {
   }
 
   pass(ms: number): void {
+    if (ms >= MAX_SILENCE_MS) {
+      // Within this time a tab that can run hears what others have sent, and answers.
+      for (const tab of this.#tabs.filter(({ isFrozen }) => !isFrozen)) {
+        tab.inbox.splice(0).forEach((message) => this.#deliver(tab, message));
+      }
+    }
     this.now += ms;
     for (const tab of this.#tabs) {
       if (!tab.isFrozen && !tab.queue.isLeft && tab.wakeAt <= this.now) {
@@ -941,6 +947,7 @@ class World {
     const isOpen = this.#requests.some(
       (request) =>
         request.tab !== tab &&
+        !request.isExit &&
         request.tab.isDisposed &&
         request.entries.some(({ record }) => record.id === id),
     );
