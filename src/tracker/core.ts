@@ -1,5 +1,5 @@
 import { type Decision, isDenied } from './consent.js';
-import { snapshot } from './data.js';
+import { copyOf, snapshot } from './data.js';
 import { createNotices } from './notices.js';
 import { checkedOptions, emailOf, newId, prefixOf } from './options.js';
 import type { Life, Place } from './page.js';
@@ -13,7 +13,14 @@ import {
   Queue,
   type Store,
 } from './queue.js';
-import { budgetOfPage, bytesOf, request, type Target, urlOf } from './request.js';
+import {
+  budgetOfPage,
+  bytesOf,
+  openRequestsOfPage,
+  request,
+  type Target,
+  urlOf,
+} from './request.js';
 import { createStore } from './store.js';
 import type { Tabs } from './tabs.js';
 import type {
@@ -36,9 +43,11 @@ const STORE_FAILED =
 /** An event that waits for consent, as it was tracked. */
 interface Held {
   readonly tracked: Tracked;
-  readonly asked: PendingEvent;
-  readonly at: number;
+  readonly asked: TimedEvent;
 }
+
+/** An event with the time at which it was tracked. */
+type TimedEvent = PendingEvent & { readonly at: number };
 
 /** One tracker: takes events in, has them sent and tells what became of them. Nothing in here throws. */
 export class Core implements Life {
@@ -55,11 +64,17 @@ export class Core implements Life {
   /** The promises and the requests of events that have not ended. */
   readonly #tracked = new Map<string, Tracked>();
   readonly #requests = new Map<string, AbortController>();
-  readonly #whenEmpty = new Set<() => void>();
+  /** Fulfilled once the answer to the open request with this event has been handled. */
+  readonly #answered = new Map<string, Promise<void>>();
+  /** Called after each change of the queue, while `flush()` waits. */
+  readonly #onPump = new Set<() => void>();
   /** In memory until there is consent; no hook has seen it. */
   #held: readonly Held[] = [];
   #consent: TrackerOptions['consent'];
   #isBegun = false;
+  #isDisposed = false;
+  /** When the queue can make its next request; `Infinity` where time alone does not help. */
+  #nextAt = Infinity;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(given: TrackerOptions, place: Place) {
@@ -84,6 +99,7 @@ export class Core implements Life {
       prefix: this.#prefix,
       queue: () => this.queue,
       onChange: () => this.pump(),
+      onGrant: () => this.#granted(),
     });
     if (options.email !== undefined && options.email !== '') {
       this.identify(options.email);
@@ -103,18 +119,14 @@ export class Core implements Life {
   track(event: unknown, data: unknown, email: unknown): TrackedEvent {
     const tracked = new Tracked(newId(this.#prefix));
     // as: plain JavaScript may pass anything; it is checked before anything is sent
-    const asked = { id: tracked.id, event, email, data } as PendingEvent;
+    const given = { id: tracked.id, event, email, data, at: Date.now() } as TimedEvent;
     const reason = this.#refusal();
     if (reason) {
-      this.#drop(tracked, asked, reason);
+      this.#drop(tracked, given, reason);
     } else {
       // Another tab may have undone a denial since this page was loaded.
       this.#begin();
-      if (this.queue.isStarted) {
-        this.#admit({ tracked, asked, at: Date.now() });
-      } else {
-        this.#hold(tracked, asked);
-      }
+      this.#take(tracked, given);
     }
     // What one task tracks goes in one batch.
     queueMicrotask(() => this.pump());
@@ -141,24 +153,33 @@ export class Core implements Life {
     } else {
       const reason = decision === 'denied' ? decision : 'reset';
       this.#dropHeld(reason, () => true);
+      this.pump();
     }
   }
 
-  /** Tries at once; true when nothing is left. */
+  /** Tries at once; true when nothing is left. Ends as soon as a longer wait could send nothing. */
   flush(timeoutMs: number): Promise<boolean> {
+    const until = Date.now() + timeoutMs;
     this.retryNow();
-    if (!this.pending) {
-      return Promise.resolve(true);
-    }
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(timer);
-        this.#whenEmpty.delete(done);
+        this.#onPump.delete(endIfDone);
         resolve(!this.pending);
       };
+      const endIfDone = () => {
+        if (!this.pending || !this.#canSendUntil(until)) {
+          done();
+        }
+      };
       const timer = setTimeout(done, timeoutMs);
-      this.#whenEmpty.add(done);
+      this.#onPump.add(endIfDone);
+      endIfDone();
     });
+  }
+
+  #canSendUntil(time: number): boolean {
+    return this.queue.hasOpenRequest || this.queue.isTakingOver || this.#nextAt <= time;
   }
 
   /** Sends what can be sent, and looks again when there is a cause. */
@@ -166,22 +187,23 @@ export class Core implements Life {
     clearTimeout(this.#timer);
     const now = Date.now();
     const next = this.queue.pump();
+    this.#nextAt = next;
     const { decisions } = this.queue;
     this.#dropHeld('denied', () => isDenied(decisions));
-    this.#dropHeld('reset', ({ at }) => at <= decisions.erasedAt);
+    this.#dropHeld('reset', ({ asked }) => asked.at <= decisions.erasedAt);
     if (next < Infinity) {
       const delayMs = Math.min(MAX_WAIT_MS, Math.max(MIN_TIMER_MS, next - now));
       this.#timer = setTimeout(() => this.pump(), delayMs);
     }
-    if (!this.pending) {
-      this.#whenEmpty.forEach((done) => done());
-    }
+    this.#onPump.forEach((endIfDone) => endIfDone());
   }
 
-  /** Ends this tracker as the end of its page would. */
+  /** Ends this tracker. Its open requests are still answered, as those of the page. */
   dispose(): void {
-    this.#stop();
-    this.leave();
+    clearTimeout(this.#timer);
+    this.#isDisposed = true;
+    this.queue.leave(false);
+    this.#stopOnceAnswered();
   }
 
   leave(): void {
@@ -191,6 +213,9 @@ export class Core implements Life {
   }
 
   comeBack(): void {
+    if (this.#isDisposed) {
+      return;
+    }
     this.#tabs.open();
     this.queue.comeBack();
     this.look();
@@ -219,7 +244,8 @@ export class Core implements Life {
         now: () => Date.now(),
         isOnline: this.#place.isOnline,
         bytesOf: (record) => bytesOf(this.#target, record),
-        send: (batch, isKeptAlive) => void this.#send(batch, isKeptAlive),
+        send: (batch, isKeptAlive) => this.#send(batch, isKeptAlive),
+        isOpen: (id) => openRequestsOfPage().has(id),
         tell: (told) => this.#tabs.tell(told),
         ended: (entry, end) => this.#ended(entry.record, end),
         emit: this.notices.emit,
@@ -258,8 +284,18 @@ export class Core implements Life {
     this.#held = [];
     // Heeds the waits that earlier pages were asked for, before anything is sent.
     this.#tabs.look();
+    // What a disposed tracker of this page still keeps after an answer is found by a new look.
+    openRequestsOfPage().forEach((answered) => void answered.then(() => this.#tabs.look()));
     held.forEach((each) => this.#admit(each));
     this.pump();
+  }
+
+  /** `grant()` was called in another tab that is open. The option `denied` stays as it is. */
+  #granted(): void {
+    if (this.#consent !== 'denied') {
+      this.#consent = 'granted';
+      this.#begin();
+    }
   }
 
   /** Why nothing may be taken in at all. */
@@ -271,19 +307,29 @@ export class Core implements Life {
     return this.#consent === 'denied' || isDenied(this.queue.decisions) ? 'denied' : undefined;
   }
 
-  #hold(tracked: Tracked, asked: PendingEvent): void {
-    if (this.pending >= (this.#options.maxQueue ?? 500)) {
-      this.#drop(tracked, asked, 'overflow');
+  /** Copies an event, and holds it until there is consent. */
+  #take(tracked: Tracked, given: TimedEvent): void {
+    let asked: TimedEvent;
+    try {
+      // as: a copy has the shape of what was copied
+      asked = { ...given, data: copyOf(given.data) as PendingEvent['data'] };
+    } catch (error) {
+      this.notices.warnDeveloper(`track() dropped "${given.event}": ${textOf(error)}.`);
+      this.#drop(tracked, given, 'invalid');
       return;
     }
-    const { queue } = this;
-    const email = asked.email ?? queue.email;
-    const held = { tracked, asked: { ...asked, data: copyOf(asked.data), email }, at: Date.now() };
-    this.#held = [...this.#held, held];
+    if (this.queue.isStarted) {
+      this.#admit({ tracked, asked });
+    } else if (this.pending >= (this.#options.maxQueue ?? 500)) {
+      this.#drop(tracked, asked, 'overflow');
+    } else {
+      const email = asked.email ?? this.queue.email;
+      this.#held = [...this.#held, { tracked, asked: { ...asked, email } }];
+    }
   }
 
   /** Takes one event in: filtered, checked and stored before this returns. */
-  #admit({ tracked, asked, at }: Held): void {
+  #admit({ tracked, asked }: Held): void {
     const { id } = tracked;
     // What is too old makes room.
     this.queue.expire();
@@ -301,7 +347,7 @@ export class Core implements Life {
     const { owner } = this.queue;
     const record = {
       id,
-      at: Math.max(at, this.queue.decisions.erasedAt + 1),
+      at: Math.max(asked.at, this.queue.decisions.erasedAt + 1),
       owner,
       ...content,
     };
@@ -356,7 +402,21 @@ export class Core implements Life {
     }
   }
 
-  async #send(batch: readonly Entry[], isKeptAlive: boolean): Promise<void> {
+  #send(batch: readonly Entry[], isKeptAlive: boolean): void {
+    const ids = batch.map(({ record }) => record.id);
+    const answered = this.#request(batch, isKeptAlive).finally(() => {
+      for (const id of ids) {
+        this.#answered.delete(id);
+        openRequestsOfPage().delete(id);
+      }
+      if (this.#isDisposed) {
+        this.#stopOnceAnswered();
+      }
+    });
+    ids.forEach((id) => this.#answered.set(id, answered));
+  }
+
+  async #request(batch: readonly Entry[], isKeptAlive: boolean): Promise<void> {
     const controller = new AbortController();
     const records = batch.map(({ record }) => record);
     records.forEach(({ id }) => this.#requests.set(id, controller));
@@ -387,6 +447,15 @@ export class Core implements Life {
           ? 'answers with a redirect: set baseUrl to where it leads'
           : `answers ${status}: check the key and the address`;
       this.notices.warnDeveloper(`${urlOf(this.#target)} ${what}. Events are kept.`);
+    }
+  }
+
+  /** Leaves its open requests to the page. Until they are answered, it answers and obeys other tabs. */
+  #stopOnceAnswered(): void {
+    this.#answered.forEach((answered, id) => openRequestsOfPage().set(id, answered));
+    if (!this.#answered.size) {
+      this.#stop();
+      this.#tabs.close();
     }
   }
 
@@ -481,15 +550,6 @@ const problemOf = (event: unknown, email: unknown, data: unknown): string | unde
   return data === undefined || (typeof data === 'object' && data !== null && !Array.isArray(data))
     ? undefined
     : `the data of "${event}" must be an object`;
-};
-
-/** A copy that later changes do not reach; what cannot be copied is refused when it is admitted. */
-const copyOf = <Data>(data: Data): Data => {
-  try {
-    return structuredClone(data);
-  } catch {
-    return data;
-  }
 };
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

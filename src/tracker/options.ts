@@ -54,15 +54,19 @@ const isOfKind = (value: unknown, kind: string): boolean =>
     ? kind.split('|').some((word) => word === value)
     : kind === 'any' || (typeof value === kind && (typeof value !== 'number' || value >= 0));
 
-/** Refuses options that could never work: plain JavaScript, or an unset environment variable. */
-export const checkedOptions = (given: TrackerOptions): TrackerOptions => {
+/**
+ * Refuses options that could never work: plain JavaScript, or an unset environment variable.
+ *
+ * @param isServer Variables may be unset there while pages are prerendered.
+ */
+export const checkedOptions = (given: TrackerOptions, isServer = false): TrackerOptions => {
   const options = readOptions(given, KINDS);
   const { publicKey, proxy, baseUrl, maxAge = 0, limit } = options;
   // Plain JavaScript may leave it out.
-  if ((baseUrl as string | undefined) === undefined) {
+  if (!isServer && (baseUrl as string | undefined) === undefined) {
     throw new TypeError('baseUrl is missing');
   }
-  if (publicKey ? !publicKey.startsWith('pk_') : !proxy) {
+  if (publicKey ? !publicKey.startsWith('pk_') : !proxy && !isServer) {
     throw new TypeError(
       publicKey ? 'publicKey must start with pk_' : 'publicKey is missing: is its variable set?',
     );

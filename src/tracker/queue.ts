@@ -64,6 +64,8 @@ export interface Told {
   readonly decisions: Decisions;
   /** Until when a 429 makes all of them wait. */
   readonly pausedUntil: number;
+  /** Only in the message that `grant()` sends: it ends `pending` in the tabs that are open. */
+  readonly isGrant?: boolean;
 }
 
 /** Where events and decisions outlive a page. Nothing in here throws. */
@@ -78,8 +80,8 @@ export interface Store {
   readonly length: () => number;
   /** The events of all tabs. */
   readonly all: () => readonly EventRecord[];
-  /** Removes whatever is ours, but not the decisions. */
-  readonly erase: () => void;
+  /** Removes whatever is ours, but not the decisions; returns how many keys that were. */
+  readonly erase: () => number;
   readonly decisions: () => Decisions;
   readonly saveDecisions: (decisions: Decisions) => void;
 }
@@ -101,6 +103,8 @@ export interface Ports {
   readonly bytesOf: (record: EventRecord) => number;
   /** Makes one request; `answered` is called with what came back. */
   readonly send: (batch: readonly Entry[], isKeptAlive: boolean) => void;
+  /** True while a request with this event is open that a disposed tracker of this page has made. */
+  readonly isOpen: (id: string) => boolean;
   readonly tell: (told: Told) => void;
   readonly ended: (entry: Entry, end: End) => void;
   readonly emit: <Notice extends 'retry' | 'paused' | 'blocked'>(
@@ -151,6 +155,8 @@ export class Queue {
   /** Set by `pause()` and by answers that no retry can change. */
   isPaused = false;
 
+  /** How the queue was left; see `leave()`. */
+  #isPageOver = false;
   readonly #ports: Ports;
   readonly #options: QueueOptions;
   /** When the contact was set: an erasure since then forgets it. */
@@ -184,6 +190,16 @@ export class Queue {
     return this.isStarted && !isDenied(this.decisions);
   }
 
+  /** A request is open, whose answer may end events of this queue. */
+  get hasOpenRequest(): boolean {
+    return this.entries.some(({ isSent }) => isSent);
+  }
+
+  /** Events are being taken over, which can be sent a moment later. */
+  get isTakingOver(): boolean {
+    return this.#claims.size > 0;
+  }
+
   /** Takes an event in. A page that is being left hands it over at once. */
   take(record: EventRecord): Entry {
     const entry = entryOf(record, false);
@@ -192,7 +208,7 @@ export class Queue {
       this.#save(entry);
     }
     if (this.isLeft) {
-      this.leave();
+      this.leave(this.#isPageOver);
     }
     return entry;
   }
@@ -241,16 +257,23 @@ export class Queue {
   /** Ends events or keeps them, by the answers to one request: it fails once, however many it carried. */
   answered(batch: readonly Entry[], answerTo: (index: number) => Answer): void {
     this.#delayMs = undefined;
+    // Another tab may have erased an event whose answer would have it stored again.
+    this.obey();
     batch.forEach((entry, index) => this.#answered(entry, answerTo(index)));
   }
 
   /**
-   * The page ends, perhaps for a while. What fits is handed over, all of it marked first; the rest is
-   * anybody's. Where nothing can be reached, or a wait runs, it stays stored.
+   * Hands over the events that fit, after all of them were marked, and releases the others for any
+   * tab. Where nothing can be reached, or a wait runs, the stored events stay stored.
+   *
+   * @param isPageOver The page ends, perhaps for a while: then any tab may take its open requests as
+   *   unconfirmed. Otherwise only this tracker ends, and the answers still decide.
    */
-  leave(): void {
+  leave(isPageOver = true): void {
     this.obey();
     this.isLeft = true;
+    this.#isPageOver = isPageOver;
+    const sentOwner = isPageOver ? NOBODY : this.owner;
     const isReachable = !this.#unanswered && this.#isOver(this.#waitsUntil());
     const batch: Entry[] = [];
     for (const entry of this.entries) {
@@ -260,16 +283,16 @@ export class Queue {
       const isNext = batch.length < MAX_AT_EXIT && this.#isForExit(entry, isReachable);
       if (isNext && this.#reserve([entry])) {
         batch.push(entry);
-        this.#mark(entry, NOBODY);
+        this.#mark(entry, sentOwner);
       } else {
-        entry.isExit = entry.isSent;
-        this.#change(entry, { owner: NOBODY });
+        entry.isExit = isPageOver && entry.isSent;
+        this.#change(entry, { owner: entry.isSent ? sentOwner : NOBODY });
       }
     }
     this.#releaseClaims();
     for (const entries of this.#batchesOf(batch)) {
       for (const entry of entries) {
-        entry.isExit = true;
+        entry.isExit = isPageOver;
       }
       this.#ports.send(entries, true);
     }
@@ -308,23 +331,22 @@ export class Queue {
   /** Decides for all tabs: here first, then in the store, then in the other tabs. */
   decide(decision: Decision): void {
     const { store, now } = this.#ports;
-    // Later than all that was tracked here, whatever the clock shows now.
-    const times = this.entries.map(({ record }) => record.at);
+    // Later than every known event, also where a clock was set back since.
+    const times = [...this.entries.map(({ record }) => record), ...store.all()].map(({ at }) => at);
     const at = Math.max(now(), this.#identifiedAt, ...times);
     this.hear(decided(this.decisions, decision, at));
     const stored = store.decisions();
     if (isAhead(stored, this.decisions)) {
       this.hear(decided(merge(this.decisions, stored), decision, at));
     }
-    if (decision !== 'granted') {
-      store.erase();
-    }
-    // Without consent an erasure leaves nothing behind; a denial has to.
-    if (decision !== 'erased' || this.isStarted) {
+    const erased = decision === 'granted' ? 0 : store.erase();
+    // Without consent, the erasure of an empty store leaves nothing behind. A denial has to, and so has an
+    // erasure of events: a page that is just being left must not store them again.
+    if (decision !== 'erased' || this.isStarted || erased) {
       this.#hasDecided = true;
       store.saveDecisions(this.decisions);
     }
-    this.#ports.tell(this.told);
+    this.#ports.tell(decision === 'granted' ? { ...this.told, isGrant: true } : this.told);
   }
 
   /** Reads what was decided in any tab, and writes it back where others have cleared it. */
@@ -384,11 +406,9 @@ export class Queue {
     const { store } = this.#ports;
     this.obey();
     const records = store.all().filter((record) => {
-      const isAlive = this.#isAlive(record);
+      const isAlive = this.#keepsAlive(record);
       if (isAlive) {
         this.pauseUntil(record.waitUntil ?? 0);
-      } else {
-        store.remove(record.id);
       }
       return isAlive;
     });
@@ -403,9 +423,9 @@ export class Queue {
     }
     const claims = new Set(this.#claims);
     for (const record of this.readAll()) {
-      // What this page has sent itself is still to be answered.
+      // The answer to an open request of this page decides, whichever tracker made the request.
       const isSent = this.entries.some((entry) => entry.record.id === record.id && entry.isSent);
-      if (isOrphan(record) && !isSent) {
+      if (isOrphan(record) && !isSent && !this.#ports.isOpen(record.id)) {
         if (this.#ports.store.set({ ...record, owner: this.owner })) {
           claims.add(record.id);
         }
@@ -419,7 +439,7 @@ export class Queue {
     this.obey();
     for (const id of this.#claims) {
       const record = this.#ports.store.get(id);
-      if (!record || record.owner !== this.owner || !this.#isAlive(record)) {
+      if (!record || record.owner !== this.owner || !this.#keepsAlive(record)) {
         continue;
       }
       const known = this.entries.find((entry) => entry.record.id === id);
@@ -456,7 +476,7 @@ export class Queue {
     const { store } = this.#ports;
     for (const id of this.#claims) {
       const record = store.get(id);
-      if (record?.owner === this.owner) {
+      if (record?.owner === this.owner && this.#keepsAlive(record)) {
         store.set({ ...record, owner: NOBODY });
       }
     }
@@ -465,6 +485,15 @@ export class Queue {
 
   #isAlive({ at }: EventRecord): boolean {
     return at > this.decisions.erasedAt && !isDenied(this.decisions);
+  }
+
+  /** The same of a stored event, which is removed otherwise: it was written while others erased it. */
+  #keepsAlive(record: EventRecord): boolean {
+    const isAlive = this.#isAlive(record);
+    if (!isAlive) {
+      this.#ports.store.remove(record.id);
+    }
+    return isAlive;
   }
 
   /** The next events for one request, of contacts that wait for no answer. */
@@ -606,7 +635,7 @@ export class Queue {
     this.#change(entry, {
       owner: this.isLeft ? NOBODY : this.owner,
       isHandedOver: undefined,
-      tries: (entry.record.tries ?? 0) + (isAmbiguous(status) && !wasOffline ? 1 : 0),
+      tries: (entry.record.tries ?? 0) + (wasOffline ? 0 : triesOf(status)),
       waitUntil: status === 429 ? this.#pausedUntil : undefined,
     });
     if (isAmbiguous(status) && (entry.record.tries ?? 0) === MAX_TRIES - 1) {
@@ -659,7 +688,8 @@ export class Queue {
     if (delivery === 'no-loss' || !isAmbiguous(status)) {
       return false;
     }
-    return tries + 1 >= MAX_TRIES || !retryAmbiguous || status < 0 || (!status && isExit);
+    const isLastTry = tries + triesOf(status) >= MAX_TRIES;
+    return isLastTry || !retryAmbiguous || status < 0 || (!status && isExit);
   }
 
   /**
@@ -753,6 +783,12 @@ export const isFinal = (status: number): boolean =>
 /** True where the service may have taken the event: no answer, 408, and 5xx other than 503. */
 const isAmbiguous = (status: number): boolean =>
   status < 1 || status === 408 || (status > 499 && status !== 503);
+
+/**
+ * How many tries an answer stands for. After a 408 on a connection that was used before, Chromium and
+ * OkHttp (React Native) send the request a second time by themselves.
+ */
+const triesOf = (status: number): number => (status === 408 ? 2 : isAmbiguous(status) ? 1 : 0);
 
 /** Milliseconds until the next try: `Retry-After` when readable, else doubling; with jitter. */
 export const delayOf = (retryAfter: string, failures: number, now: number): number => {

@@ -111,4 +111,16 @@ export const budgetOfPage = (): Budget => {
   };
 };
 
+/**
+ * The open requests that disposed trackers have left to the page, by the ids of their events, whatever
+ * copy of this module the trackers come from. A promise is fulfilled once the answer has been handled.
+ */
+export const openRequestsOfPage = (): Map<string, Promise<void>> => {
+  const shared = globalThis as { [OPEN]?: Map<string, Promise<void>> }; // as: ours, by its symbol
+  const open = shared[OPEN] ?? new Map<string, Promise<void>>();
+  shared[OPEN] = open;
+  return open;
+};
+
+const OPEN = Symbol.for('postreel.tracker.open-requests');
 const KEPT_ALIVE = Symbol.for('postreel.tracker.bytes-kept-alive');

@@ -79,10 +79,10 @@ export function createStore({ prefix, open, keepsEvents, onFailure }: StoreOptio
       return isKept() ? keys().flatMap((key) => get(key) ?? []) : [];
     },
     erase: () => {
-      keys()
-        .filter((key) => key !== consentKey)
-        .forEach(remove);
+      const erased = keys().filter((key) => key !== consentKey);
+      erased.forEach(remove);
       attempt((store) => store.keys().filter((key) => OF_EXTRAS.test(key)))?.forEach(remove);
+      return erased.length;
     },
     decisions: () => {
       const text = attempt((store) => store.get(consentKey));

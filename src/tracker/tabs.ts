@@ -26,6 +26,8 @@ export interface TabsOptions {
   readonly queue: () => Queue;
   /** Called when a message or a take-over has changed the queue. */
   readonly onChange: () => void;
+  /** Called when `grant()` was called in another tab, unless a denial stands against it. */
+  readonly onGrant: () => void;
 }
 
 /** What tabs send each other; other scripts of the origin may send anything. */
@@ -36,6 +38,8 @@ interface Message {
   readonly owner?: unknown;
   readonly decisions?: unknown;
   readonly pausedUntil?: unknown;
+  /** `grant()` sends this message. Older versions ignore the field. */
+  readonly isGrant?: unknown;
 }
 
 /** Tabs over a BroadcastChannel: it holds nothing while a tab lives, as a lock would. */
@@ -96,10 +100,17 @@ class ChannelTabs implements Tabs {
     }
   }
 
-  #hear({ isQuestion, owner, decisions, pausedUntil }: Message): void {
+  #hear({ isQuestion, owner, decisions, pausedUntil, isGrant }: Message): void {
     const heard = decisionsOf(decisions);
+    const { deniedAt } = this.#queue.decisions;
     this.#queue.hear(heard);
     this.#queue.obey();
+    if (isGrant === true && deniedAt > heard.deniedAt) {
+      // The tab that granted did not know of this denial.
+      this.#queue.decide('denied');
+    } else if (isGrant === true) {
+      this.#options.onGrant();
+    }
     if (typeof pausedUntil === 'number') {
       this.#queue.pauseUntil(pausedUntil);
     }

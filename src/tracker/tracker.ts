@@ -21,7 +21,7 @@ export function createTracker<Events extends EventMap<Events> = AnyEvents>(
   if (place) {
     return createTrackerIn(place, options);
   }
-  checkedOptions(options);
+  checkedOptions(options, true);
   return absentTracker('server');
 }
 

@@ -106,6 +106,8 @@ export interface PendingEvent {
   /** Absent until `identify()` was called. */
   readonly email?: string | undefined;
   readonly data?: EventData | undefined;
+  /** In `beforeSend`: when it was tracked, in milliseconds since 1970. */
+  readonly at?: number | undefined;
 }
 
 /** The notices of a tracker and what each carries. */
@@ -157,8 +159,9 @@ export interface TrackerOptions {
    */
   readonly delivery?: 'no-duplicates' | 'no-loss';
   /**
-   * Whether `no-duplicates` tries again when the service may have taken the event: after no answer, a
-   * 408 or a 5xx other than 503, three tries in all. `false` ends it as `unconfirmed` at once.
+   * Whether `no-duplicates` tries again when the service may have taken the event: after no answer or a
+   * 5xx other than 503, three tries in all; after a 408, which browsers repeat themselves, two. `false` ends
+   * it as `unconfirmed` at once.
    * @default true
    */
   readonly retryAmbiguous?: boolean;
@@ -221,7 +224,11 @@ export interface Tracker<Events extends EventMap<Events> = AnyEvents> {
   /** Events of this tab that are not yet delivered or dropped. */
   readonly pending: number;
   readonly consent: {
-    /** Stores and sends what was held back, and undoes a denial: for all tabs and later visits. */
+    /**
+     * Stores and sends the events that were held, here and in the tabs that are open at this moment, and
+     * ends a denial, for all tabs and later visits. It is not remembered as consent: a page that starts
+     * with `consent: 'pending'` later needs its own `grant()`.
+     */
     grant(): void;
     /**
      * Drops what waits and what comes, erases every stored event of all tabs, until `grant()`. The other
@@ -240,7 +247,10 @@ export interface Tracker<Events extends EventMap<Events> = AnyEvents> {
     event: Name,
     ...rest: TrackArguments<Events[Name]>
   ): TrackedEvent;
-  /** Tries at once; true when nothing is left. Gives up after `timeout` ms. @default 5000 */
+  /**
+   * Tries at once; true when nothing is left. Gives up after `timeout` ms, and earlier where waiting can
+   * send nothing: without a contact, without consent, while paused. @default 5000
+   */
   flush(options?: { readonly timeout?: number }): Promise<boolean>;
   /**
    * Forgets the contact and erases every stored event, of all tabs: call it on logout, after

@@ -53,6 +53,17 @@ describe('the key', () => {
 });
 
 describe('on a server', () => {
+  it.each([
+    {},
+    { publicKey: undefined, baseUrl: undefined },
+    { publicKey: '', baseUrl: '' },
+    { proxy: true, baseUrl: undefined },
+    undefined,
+  ])('is silent where variables are not set yet: %j', async (options) => {
+    // A build that prerenders pages has none of the browser's variables.
+    const { outcome } = createTracker(options as never).track('viewed');
+    expect(await outcome).toEqual({ status: 'dropped', reason: 'server' });
+  });
   it('is a quiet no-op', async () => {
     const { id, outcome } = tracker.track('viewed');
     expect(id).toMatch(/^postreel:/);

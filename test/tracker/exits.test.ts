@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Tracker } from 'postreel/tracker';
+import type { Tracker, TrackerOptions } from 'postreel/tracker';
 import { fakePage, taken } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
@@ -167,6 +167,76 @@ describe('an exit', () => {
     trackMany(tracker, 10, { text: 'x'.repeat(5000) });
     leave();
     expect(page.sent).toHaveLength(50);
+  });
+});
+
+describe('an open request of a tracker that is disposed of', () => {
+  /** Disposes of a tracker with an open request and, as a route change does, starts the next one. */
+  async function changeRoute(options: Partial<TrackerOptions> = {}) {
+    let answer: (response: Response) => void = () => undefined;
+    page.reply = () =>
+      new Promise((resolve) => {
+        answer = resolve;
+      });
+    const old = page.start(options);
+    trackMany(old, 1);
+    await page.pass(0);
+    old.dispose();
+    page.reply = taken;
+    return { old, next: page.start(options), answer: (response: Response) => answer(response) };
+  }
+
+  it.each([429, 503, 500])('belongs to the page: after a %i the event is kept', async (status) => {
+    const { next, answer } = await changeRoute();
+    await page.pass(10_000);
+    answer(new Response('', { status }));
+    await page.pass(10_000);
+    expect(numbers()).toEqual([0, 0]);
+    expect([next.stats(), stored()]).toEqual([{ delivered: 1 }, []]);
+  });
+  it('belongs to the page: after a 200 the event was delivered once', async () => {
+    const { old, next, answer } = await changeRoute();
+    await page.pass(10_000);
+    answer(taken());
+    await page.pass(10_000);
+    expect([numbers(), old.stats(), next.stats()]).toEqual([[0], { taken: 1, delivered: 1 }, {}]);
+    expect([stored(), vi.getTimerCount()]).toEqual([[], 0]);
+  });
+  it('is not taken over by another tab either', async () => {
+    const other = page.start();
+    const { answer } = await changeRoute({ namespace: 'test' });
+    page.events.dispatchEvent(new Event('focus'));
+    await page.pass(10_000);
+    expect([other.stats(), stored().length]).toEqual([{}, 1]);
+    answer(new Response('', { status: 503 }));
+    await page.pass(10_000);
+    expect(numbers()).toEqual([0, 0]);
+  });
+  it('decides about the events that dispose() hands over, too', async () => {
+    const answers: ((response: Response) => void)[] = [];
+    page.reply = () => new Promise((resolve) => answers.push(resolve));
+    const old = page.start();
+    trackMany(old, 3);
+    old.dispose();
+    page.reply = taken;
+    page.start();
+    await page.pass(10_000);
+    answers.forEach((answer) => answer(new Response('', { status: 429 })));
+    await page.pass(10_000);
+    expect(numbers().sort()).toEqual([0, 0, 1, 1, 2, 2]);
+    expect(stored()).toEqual([]);
+  });
+  it('stores nothing again after a reset() by the next tracker', async () => {
+    const { next, answer } = await changeRoute();
+    await page.pass(0);
+    await next.reset();
+    await page.pass(0);
+    answer(new Response('', { status: 503 }));
+    await page.pass(10_000);
+    expect(JSON.stringify(page.storage)).not.toContain('ann@example.com');
+    page.start();
+    await page.pass(10_000);
+    expect(numbers()).toEqual([0]);
   });
 });
 

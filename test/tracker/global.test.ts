@@ -40,6 +40,25 @@ describe('the script-tag build', () => {
       'transient',
     ]);
   });
+  it.each([0, 1])(
+    'keeps its tracker where Turbo runs the scripts of the body again: %i',
+    (index) => {
+      // The tag needs no more than a server has, the snippet the head of its page.
+      const document = { createElement: () => ({}), head: { appendChild: () => undefined } };
+      const page = createContext(index ? { document } : {});
+      page['window'] = page;
+      const text = readFileSync('docs/tracker-script.md', 'utf8');
+      const inline = [...text.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, code]) => code!);
+      const visit = () => {
+        runInContext(script, page);
+        runInContext(inline[index]!, page);
+        return page['tracker'] as unknown;
+      };
+      const first = visit();
+      expect(first).toBeDefined();
+      expect(visit()).toBe(first);
+    },
+  );
   it('does what the inline snippet has queued, in order, once it is there', () => {
     const calls: unknown[] = [];
     const { page, tag } = snippetPage();

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Tracker, TrackerNotices } from 'postreel/tracker';
-import { fakePage } from '../support/tracker/page.js';
+import type { PendingEvent, Tracker, TrackerNotices, TrackerOptions } from 'postreel/tracker';
+import { stamp } from 'postreel/tracker/extras';
+import { fakePage, taken } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
 beforeEach(() => {
@@ -121,6 +122,180 @@ describe('what is taken in', () => {
     page.start({ honorGpc: false }).track('y');
     await page.pass(0);
     expect(events()).toEqual(['y']);
+  });
+});
+
+describe('what is tracked', () => {
+  /** What a store of Vue or MobX hands out: no structured clone can copy it. */
+  const reactive = <Data extends object>(data: Data): Data =>
+    new Proxy(data, {
+      get: (target, name, receiver) => {
+        const value: unknown = Reflect.get(target, name, receiver);
+        const isNested = typeof value === 'object' && value !== null && !(value instanceof Date);
+        return isNested ? reactive(value) : value;
+      },
+    });
+
+  it.each([
+    ['a plain object', <Data extends object>(data: Data) => data],
+    ['the proxy of a store', reactive],
+    [
+      'an object with a function',
+      <Data extends object>(data: Data) => ({ ...data, save: () => 1 }),
+    ],
+  ])('is copied at once where its data are %s', async (_, wrap) => {
+    const state = { cart: { items: [{ sku: 'a' }] }, at: new Date(0) };
+    for (const options of [{}, { consent: 'pending' }] as const) {
+      const tracker = page.start(options);
+      tracker.track('x', wrap(state));
+      state.cart.items[0]!.sku = 'b';
+      state.cart.items.push({ sku: 'c' });
+      state.at.setTime(1e12);
+      tracker.consent.grant();
+      await page.pass(100);
+      expect(page.sent.at(-1)?.body.data).toEqual({
+        cart: { items: [{ sku: 'a' }] },
+        at: '1970-01-01T00:00:00.000Z',
+      });
+      state.cart.items = [{ sku: 'a' }];
+      state.at.setTime(0);
+    }
+  });
+  it('is a copy to beforeSend, with its dates', async () => {
+    const data = { at: new Date(0), list: [1] };
+    const beforeSend = (event: PendingEvent) => {
+      (event.data as typeof data).list.push(2);
+      return { ...event, data: { year: (event.data as typeof data).at.getUTCFullYear() } };
+    };
+    page.start({ beforeSend }).track('x', data);
+    await page.pass(0);
+    expect([page.sent[0]?.body.data, data.list]).toEqual([{ year: 1970 }, [1]]);
+  });
+  it('has what toJSON() returned when it was tracked', async () => {
+    const price = { amount: 5, toJSON: () => ({ eur: price.amount }) };
+    const tracker = page.start({ consent: 'pending' });
+    tracker.track('x', { price } as never);
+    price.amount = 6;
+    tracker.consent.grant();
+    await page.pass(0);
+    expect(page.sent[0]?.body.data).toEqual({ price: { eur: 5 } });
+  });
+  it('is dropped at once, with a warning, where it cannot be copied', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const data: Record<string, unknown> = {};
+    data['self'] = data;
+    const { outcome } = page.start({ consent: 'pending' }).track('x', data as never);
+    expect(await outcome).toEqual({ status: 'dropped', reason: 'invalid' });
+    expect(warn).toHaveBeenCalledOnce();
+    warn.mockRestore();
+  });
+  it.each([
+    ['consent', { consent: 'pending' }],
+    ['nothing', {}],
+  ] as const)('is stamped with the time of track() where it waits for %s', async (_, options) => {
+    const tracker = page.start({ ...options, beforeSend: stamp });
+    const timestamp = new Date().toISOString();
+    tracker.track('x');
+    await page.pass(60_000);
+    tracker.consent.grant();
+    await page.pass(0);
+    expect(page.sent[0]?.body.data).toMatchObject({ timestamp: { value: timestamp } });
+  });
+  it('is stamped with the time of track() where the page is shown later', async () => {
+    const document = Object.assign(new EventTarget(), { prerendering: true });
+    vi.stubGlobal('document', document);
+    const timestamp = new Date().toISOString();
+    page.start({ beforeSend: stamp }).track('x');
+    await page.pass(60_000);
+    document.prerendering = false;
+    document.dispatchEvent(new Event('prerenderingchange'));
+    await page.pass(0);
+    expect(page.sent[0]?.body.data).toMatchObject({ timestamp: { value: timestamp } });
+  });
+});
+
+describe('flush()', () => {
+  /** Resolves at once, or not: no time passes. */
+  const atOnce = async (flushed: Promise<boolean>) => {
+    await page.pass(0);
+    return Promise.race([flushed, Promise.resolve('still waits')]);
+  };
+
+  it.each<[string, Partial<TrackerOptions>, (tracker: Tracker) => void]>([
+    ['without a contact', { email: '' }, () => undefined],
+    ['without consent', { consent: 'pending' }, () => undefined],
+    ['while paused', {}, (tracker) => tracker.pause()],
+    ['at a pace of nothing', { limit: { perSecond: 1, burst: 0 } }, () => undefined],
+    ['after dispose()', { email: '' }, (tracker) => tracker.dispose()],
+  ])('is false at once %s', async (_, options, change) => {
+    const tracker = page.start(options);
+    tracker.track('x');
+    change(tracker);
+    expect(await atOnce(tracker.flush())).toBe(false);
+    await page.pass(60_000);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+  it('is false as soon as only events without a contact are left', async () => {
+    const tracker = page.start({ email: '' });
+    tracker.track('waits');
+    tracker.track('goes', {}, { email: 'ann@example.com' });
+    expect(await atOnce(tracker.flush())).toBe(false);
+    expect(events()).toEqual(['goes']);
+  });
+  it('is false as soon as a 401 pauses the tracker', async () => {
+    page.reply = () => new Response('', { status: 401 });
+    const tracker = page.start();
+    tracker.track('x');
+    expect(await atOnce(tracker.flush())).toBe(false);
+  });
+  it('is false at once while the service has asked for a longer wait', async () => {
+    page.reply = () => new Response('', { status: 429, headers: { 'Retry-After': '60' } });
+    const tracker = page.start();
+    tracker.track('x');
+    await page.pass(0);
+    expect(await atOnce(tracker.flush())).toBe(false);
+    const long = tracker.flush({ timeout: 120_000 });
+    expect(await atOnce(long)).toBe('still waits');
+    page.reply = taken;
+    await page.pass(70_000);
+    expect(await long).toBe(true);
+  });
+  it('waits for an open request, also while paused', async () => {
+    let answer: (response: Response) => void = () => undefined;
+    page.reply = () =>
+      new Promise((resolve) => {
+        answer = resolve;
+      });
+    const tracker = page.start();
+    tracker.track('x');
+    await page.pass(0);
+    tracker.pause();
+    const flushed = tracker.flush();
+    expect(await atOnce(flushed)).toBe('still waits');
+    answer(taken());
+    await page.pass(0);
+    expect(await flushed).toBe(true);
+  });
+  it('is true at once after reset() and deny()', async () => {
+    const tracker = page.start();
+    page.reply = () => new Promise(() => undefined);
+    tracker.track('x');
+    await page.pass(0);
+    const flushed = tracker.flush();
+    await tracker.reset();
+    expect(await atOnce(flushed)).toBe(true);
+  });
+  it('waits for the events that a page is just taking over', async () => {
+    const tracker = page.start();
+    tracker.pause();
+    tracker.track('x');
+    page.events.dispatchEvent(new Event('pagehide'));
+    page.events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+    tracker.resume();
+    await page.pass(0);
+    const flushed = tracker.flush();
+    await page.pass(1000);
+    expect(await flushed).toBe(true);
   });
 });
 

@@ -7,12 +7,13 @@ const WORLDS = Number(process.env['MODEL_RUNS'] ?? 3000);
 /** Each with a world that shows it. */
 const BUGS: Readonly<Record<Bug, number>> = {
   'no mark before a request': 1,
-  'what has ended stays stored': 1,
-  'the own key is not read before a request': 21,
-  'takes over without a lock and a wait': 25,
-  'takes over from tabs that answer': 1992,
+  'what has ended stays stored': 2,
+  'the own key is not read before a request': 9,
+  'takes over without a lock and a wait': 39,
+  'takes over from tabs that answer': 5103,
   'hears of no decision': 3,
-  'writes no decision back': 14,
+  'writes no decision back': 34,
+  'gives open requests up with its tracker': 318,
   'counts bytes for itself alone': 7,
 };
 

@@ -124,6 +124,23 @@ describe('the life of the app', () => {
     launch().dispose();
     expect(app.isStopped).toBe(true);
   });
+  it('ends with dispose(), but an open request belongs to the app', async () => {
+    let answer: (response: Response) => void = () => undefined;
+    reply = () =>
+      new Promise((resolve) => {
+        answer = resolve;
+      });
+    const old = launch();
+    old.track('a');
+    await pass(0);
+    old.dispose();
+    const next = launch();
+    await pass(5000);
+    reply = () => Response.json({ success: true });
+    answer(new Response('', { status: 503 }));
+    await pass(10_000);
+    expect([events(), next.stats(), store.size]).toEqual([['a', 'a'], { delivered: 1 }, 0]);
+  });
   it('may be unknown', async () => {
     const fetch = () => Promise.resolve(reply());
     const options = { publicKey: 'pk_test', baseUrl: 'https://service.test', storage, fetch };

@@ -308,6 +308,21 @@ describe('a public route', () => {
     await vi.advanceTimersByTimeAsync(10_000);
     expect([(await next).status, signals.length]).toEqual([504, 2]);
   });
+  it('sends an event no second time that was still under way after a minute', async () => {
+    vi.useFakeTimers({ now: 0 });
+    let sends = 0;
+    const proxy = proxyOf(
+      () => {
+        sends++;
+        return new Promise<Response>(() => undefined);
+      },
+      { timeout: 120_000 },
+    );
+    const answer = proxy(request(event('1')));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect((await answer).status).toBe(504);
+    expect([(await proxy(request(event('1')))).status, sends]).toEqual([504, 1]);
+  });
   it.each([
     [401, 503],
     [403, 503],

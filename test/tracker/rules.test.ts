@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTracker } from 'postreel/tracker';
+import { type PendingEvent, createTracker } from 'postreel/tracker';
 import { fakePage, taken } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
@@ -415,6 +415,113 @@ describe('a denial', () => {
   });
 });
 
+describe('a grant', () => {
+  const waiting = (options = {}) => page.start({ consent: 'pending', ...options });
+
+  it('reaches the other tabs that are open and wait', async () => {
+    const [one, other] = [waiting(), waiting()];
+    one.track('one');
+    const { outcome } = other.track('other');
+    await page.pass(1000);
+    one.consent.grant();
+    await page.pass(1000);
+    expect(events()).toEqual(['one', 'other']);
+    expect(await outcome).toEqual({ status: 'delivered' });
+  });
+  it('lets the other tabs take new events in, and calls their hooks', async () => {
+    const seen: string[] = [];
+    const beforeSend = (event: PendingEvent) => {
+      seen.push(event.event);
+      return event;
+    };
+    const [one, other] = [waiting(), waiting({ beforeSend })];
+    other.track('before');
+    await page.pass(0);
+    expect(seen).toEqual([]);
+    one.consent.grant();
+    await page.pass(0);
+    other.track('after');
+    expect(seen).toEqual(['before', 'after']);
+  });
+  it('is not remembered as consent: a page that waits later needs another one', async () => {
+    const one = waiting();
+    one.consent.grant();
+    await page.pass(1000);
+    const later = waiting();
+    later.track('x');
+    await page.pass(5000);
+    // Neither the store nor the answer of another tab is a grant.
+    expect([page.sent, later.pending]).toEqual([[], 1]);
+    later.consent.grant();
+    await page.pass(1000);
+    expect(events()).toEqual(['x']);
+  });
+  it('does not reach a tab of another namespace', async () => {
+    const other = waiting({ namespace: 'other' });
+    other.track('x');
+    waiting().consent.grant();
+    await page.pass(5000);
+    expect([page.sent, other.pending]).toEqual([[], 1]);
+  });
+  it('does not undo the option denied of another tab', async () => {
+    const other = page.start({ consent: 'denied' });
+    const one = waiting();
+    one.track('kept');
+    one.pause();
+    one.consent.grant();
+    await page.pass(0);
+    expect(await other.track('x').outcome).toMatchObject({ reason: 'denied' });
+    one.resume();
+    await page.pass(1000);
+    expect(events()).toEqual(['kept']);
+  });
+  it('ends a stored denial in the other tabs, which go on with what others left', async () => {
+    await page.start().consent.deny();
+    const other = page.start();
+    await page.pass(0);
+    const one = waiting();
+    one.consent.grant();
+    await page.pass(0);
+    other.track('x');
+    await page.pass(1000);
+    expect(events()).toEqual(['x']);
+  });
+  it('that meets a denial loses, in both tabs', async () => {
+    // Without a store the tabs hear of each other's decisions over the channel only.
+    vi.stubGlobal('localStorage', undefined);
+    const [one, other] = [waiting(), page.start()];
+    await page.pass(0);
+    void other.consent.deny();
+    vi.setSystemTime(Date.now() + 5);
+    one.consent.grant();
+    await page.pass(0);
+    const outcomes = [one, other].map((tracker) => tracker.track('x').outcome);
+    expect(await Promise.all(outcomes)).toMatchObject([{ reason: 'denied' }, { reason: 'denied' }]);
+    await page.pass(5000);
+    expect(page.sent).toEqual([]);
+  });
+  it('of an earlier version grants nothing in other tabs, and its tabs ignore the new field', async () => {
+    const tab = waiting();
+    tab.track('x');
+    const channel = new BroadcastChannel('postreel:test:');
+    const heard: unknown[] = [];
+    channel.onmessage = ({ data }) => heard.push(data);
+    const at = Date.now() + 1;
+    const decisions = { erasedAt: 0, deniedAt: 0, grantedAt: at };
+    channel.postMessage({ decisions, pausedUntil: 0 });
+    await page.pass(1000);
+    expect(tab.pending).toBe(1);
+    tab.consent.grant();
+    await page.pass(1000);
+    expect(heard).toContainEqual({
+      decisions: { ...decisions, grantedAt: expect.any(Number) as number },
+      pausedUntil: 0,
+      isGrant: true,
+    });
+    channel.close();
+  });
+});
+
 describe('a logout', () => {
   const keys = () => Object.keys(page.storage);
 
@@ -439,6 +546,33 @@ describe('a logout', () => {
     waiting.consent.grant();
     await page.pass(1000);
     expect([await outcome, page.sent]).toEqual([{ status: 'dropped', reason: 'reset' }, []]);
+  });
+  /** A page that is left with an event; returns what it has stored. */
+  const leaveOne = async () => {
+    const tracker = page.start();
+    tracker.pause();
+    tracker.track('x');
+    tracker.dispose();
+    await page.pass(0);
+    return { ...page.storage };
+  };
+
+  it('without consent yet is known to the next page, if an event is stored again', async () => {
+    const before = await leaveOne();
+    await page.start({ consent: 'pending' }).reset();
+    Object.assign(page.storage, before); // the last write of a page that is being left
+    page.start();
+    await page.pass(5000);
+    expect([page.sent, keys()]).toEqual([[], ['postreel:test:consent']]);
+  });
+  it('erases an event from before the clock was set back, too', async () => {
+    const before = await leaveOne();
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await page.start().reset();
+    Object.assign(page.storage, before);
+    page.start();
+    await page.pass(5000);
+    expect(page.sent).toEqual([]);
   });
   it('is written back at the end of a page that has cleared its storage', async () => {
     const tracker = page.start();

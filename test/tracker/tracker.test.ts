@@ -117,7 +117,29 @@ describe('answers', () => {
     expect(await outcome).toEqual({ status: 'dropped', reason: 'rejected' });
     expect(page.sent).toHaveLength(1);
   });
-  it.each([408, 429, 500, 503])('sends an event again after a %i', async (status) => {
+  it.each([
+    [500, 3],
+    [502, 3],
+    [504, 3],
+    // Chromium and OkHttp send the first of them twice.
+    [408, 2],
+  ])('after a %i tries an event %i times in an hour', async (status, times) => {
+    page.reply = () => new Response('', { status });
+    const tracker = page.start();
+    tracker.track('x');
+    await page.pass(3_600_000);
+    expect([page.sent.length, tracker.stats()]).toEqual([times, { taken: 1, unconfirmed: 1 }]);
+  });
+  it('tries an event again five minutes after a 408', async () => {
+    page.reply = () => (page.sent.length > 1 ? taken() : new Response('', { status: 408 }));
+    const tracker = page.start();
+    tracker.track('x');
+    await page.pass(290_000);
+    expect(page.sent).toHaveLength(1);
+    await page.pass(20_000);
+    expect(tracker.stats()).toEqual({ taken: 1, delivered: 1 });
+  });
+  it.each([429, 500, 503])('sends an event again after a %i', async (status) => {
     page.reply = () => (page.sent.length > 1 ? taken() : new Response('', { status }));
     const tracker = page.start();
     const retries = notices(tracker, 'retry');

@@ -12,7 +12,10 @@ export type BeforeSend = (event: PendingEvent) => PendingEvent | null;
  * an event when it arrives: `data.timestamp` and `data.eventId`. `beforeSend: stamp`.
  */
 export const stamp: BeforeSend = (event) => {
-  const timestamp = { value: new Date().toISOString(), persistent: false } as const;
+  const timestamp = {
+    value: new Date(event.at ?? Date.now()).toISOString(),
+    persistent: false,
+  } as const;
   const eventId = { value: event.id, persistent: false } as const;
   return { ...event, data: { timestamp, eventId, ...event.data } };
 };

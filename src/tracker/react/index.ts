@@ -1,6 +1,7 @@
 'use client';
 
 import {
+  type Context,
   type ReactElement,
   type ReactNode,
   createContext,
@@ -14,7 +15,23 @@ import type { AnyEvents, EventArguments, EventMap, Tracker } from '../types.js';
 
 export type * from '../types.js';
 
-const Context = createContext<Tracker | null>(null);
+type TrackerContext = Context<Tracker | null>;
+
+const CONTEXTS = Symbol.for('postreel.tracker.react-contexts');
+
+/**
+ * One context for each copy of React, whichever copy of this module asks: a provider in ESM serves a hook
+ * in CommonJS.
+ */
+const contextOfReact = (): TrackerContext => {
+  // as: ours, by its symbol
+  const shared = globalThis as { [CONTEXTS]?: WeakMap<typeof createContext, TrackerContext> };
+  const contexts = shared[CONTEXTS] ?? new WeakMap<typeof createContext, TrackerContext>();
+  shared[CONTEXTS] = contexts;
+  const context = contexts.get(createContext) ?? createContext<Tracker | null>(null);
+  contexts.set(createContext, context);
+  return context;
+};
 
 /** Props of {@link TrackerProvider}. */
 export interface TrackerProviderProps<Events extends EventMap<Events> = AnyEvents> {
@@ -29,7 +46,7 @@ export const TrackerProvider = <Events extends EventMap<Events> = AnyEvents>({
   children,
 }: TrackerProviderProps<Events>): ReactElement =>
   // The event map exists in types alone; `useTracker` asks for it again.
-  createElement(Context.Provider, { value: tracker as unknown as Tracker }, children);
+  createElement(contextOfReact().Provider, { value: tracker as unknown as Tracker }, children);
 
 let isErrorTold = false;
 
@@ -38,7 +55,7 @@ let isErrorTold = false;
  * tracker that drops every event: what only counts must not take the app down.
  */
 export const useTracker = <Events extends EventMap<Events> = AnyEvents>(): Tracker<Events> => {
-  const tracker = useContext(Context);
+  const tracker = useContext(contextOfReact());
   if (!tracker && !isErrorTold) {
     isErrorTold = true;
     console.error('useTracker() needs a TrackerProvider above it.');

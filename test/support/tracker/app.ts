@@ -35,11 +35,29 @@ let extras: Promise<string> | undefined;
 /** Policies of single paths: an opaque origin without any storage, and a network that is shut. */
 const POLICIES: Record<string, string> = {
   '/sandbox': 'sandbox allow-scripts',
+  '/consent': 'sandbox allow-scripts',
   '/strict': "connect-src 'none'",
   '/snippet/trusted': "require-trusted-types-for 'script'; trusted-types postreel",
   '/snippet/untrusted': "require-trusted-types-for 'script'; trusted-types other",
   '/snippet/refused': "script-src 'unsafe-inline'",
 };
+
+/** The recipe for consent as the document has it, with the address of the service. */
+async function bundleRecipe(serviceUrl: string): Promise<string> {
+  const text = readFileSync('docs/recipes/consent.md', 'utf8');
+  const contents = (/```ts\n([\s\S]*?)```/.exec(text)?.[1] ?? '')
+    .replace(/https:[^']+/, serviceUrl)
+    .replace('pk_…', 'pk_test');
+  const { outputFiles } = await build({
+    stdin: { contents, loader: 'ts', resolveDir: '.' },
+    alias: { 'postreel/tracker': './dist/esm/tracker/index.js' },
+    bundle: true,
+    write: false,
+    format: 'iife',
+    globalName: 'recipe',
+  });
+  return outputFiles[0]!.text;
+}
 
 /** The inline snippet of the document, as a page would have it. */
 const snippetFor = (serviceUrl: string): string =>
@@ -107,6 +125,14 @@ function hurry(speed) {
     if (path === '/extras.js') {
       extras ??= bundle('dist/esm/tracker/extras/index.js', 'extras');
       return void extras.then((text) => response.end(text));
+    }
+    if (path === '/recipe.js') {
+      return void bundleRecipe(serviceUrl).then((text) => response.end(text));
+    }
+    if (path === '/consent') {
+      const policy = POLICIES[path] ?? '';
+      response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Security-Policy': policy });
+      return response.end('<!doctype html><title>app</title><script src="/recipe.js"></script>');
     }
     if (path === '/assets/tracker.global.js') {
       return response.end(readFileSync('dist/tracker.global.js'));

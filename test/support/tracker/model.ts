@@ -27,6 +27,7 @@ export type Bug =
   | 'takes over from tabs that answer'
   | 'hears of no decision'
   | 'writes no decision back'
+  | 'gives open requests up with its tracker'
   | 'counts bytes for itself alone';
 
 const PREFIX = 'postreel:model:';
@@ -59,6 +60,8 @@ interface Tab {
   /** All tabs of one page share the bytes that outlive it: here a page has one tracker more. */
   bytes: number;
   isGone: boolean;
+  /** Its tracker was disposed of. Its page lives, and its open requests are still answered. */
+  isDisposed: boolean;
   isFrozen: boolean;
   frozenSince: number;
   /** Which calls of the store throw from now on. */
@@ -131,6 +134,7 @@ const ACTS: readonly (readonly [weight: number, act: (world: World) => void])[] 
   [4, (world) => world.start()],
   [5, (world) => world.onTab((tab) => world.leave(tab))],
   [2, (world) => world.rush()],
+  [2, (world) => world.onTab((tab) => world.dispose(tab))],
   [3, (world) => world.comeBack()],
   [2, (world) => world.onTab((tab) => world.freeze(tab))],
   [3, (world) => world.thaw()],
@@ -395,6 +399,26 @@ class World {
     }
   }
 
+  /** A tracker ends before its page, as with a route change, and another one starts. */
+  dispose(tab: Tab): void {
+    this.#seeDecisions(tab);
+    tab.isDisposed = true;
+    tab.queue.leave(this.#bug === 'gives open requests up with its tracker');
+    if (this.#lock === tab) {
+      this.#lock = undefined;
+    }
+    tab.look = undefined;
+    tab.wakeAt = Infinity;
+    this.#closeOnceAnswered(tab);
+    this.start();
+  }
+
+  #closeOnceAnswered(tab: Tab): void {
+    if (tab.isDisposed && !this.#requests.some((request) => request.tab === tab)) {
+      this.#close(tab);
+    }
+  }
+
   /** Every exit hands over what fits, unless something stands against it. */
   #checkExit({ queue, bytes }: Tab, own: readonly Entry[], wasHandedOver: boolean): void {
     const isKept = queue.isWithinSite && this.#delivery === 'no-loss';
@@ -419,7 +443,7 @@ class World {
   }
 
   comeBack(): void {
-    const left = this.#tabs.filter(({ queue }) => queue.isLeft);
+    const left = this.#tabs.filter(({ queue, isDisposed }) => queue.isLeft && !isDisposed);
     if (left.length) {
       const tab = this.pick(left);
       tab.queue.comeBack();
@@ -495,6 +519,12 @@ class World {
   }
 
   pass(ms: number): void {
+    if (ms >= MAX_SILENCE_MS) {
+      // Within this time a tab that can run hears what others have sent, and answers.
+      for (const tab of this.#tabs.filter(({ isFrozen }) => !isFrozen)) {
+        tab.inbox.splice(0).forEach((message) => this.#deliver(tab, message));
+      }
+    }
     this.now += ms;
     for (const tab of this.#tabs) {
       if (!tab.isFrozen && !tab.queue.isLeft && tab.wakeAt <= this.now) {
@@ -534,7 +564,7 @@ class World {
 
   #post(tab: Tab, message: Message): void {
     for (const other of this.#tabs) {
-      if (other !== tab && !other.queue.isLeft) {
+      if (other !== tab && (!other.queue.isLeft || other.isDisposed)) {
         other.inbox.push(message);
       }
     }
@@ -598,7 +628,7 @@ class World {
       return;
     }
     this.#requests = this.#requests.filter((other) => other !== request);
-    if (tab.isGone || tab.queue.isLeft) {
+    if (tab.isGone || (tab.queue.isLeft && !tab.isDisposed)) {
       return; // nobody hears it
     }
     const statuses = entries.map(statusOf);
@@ -610,12 +640,13 @@ class World {
     }
     tab.queue.answered(entries, (index) => ({ status: statuses[index]! }));
     this.pump(tab);
+    this.#closeOnceAnswered(tab);
   }
 
   /** Every request that is older than a minute has ended for its page. */
   #timeOut(): void {
     for (const request of this.#requests) {
-      if (!request.tab.queue.isLeft) {
+      if (!request.tab.queue.isLeft || request.tab.isDisposed) {
         this.#answer(request, () => -1);
       }
     }
@@ -668,7 +699,7 @@ class World {
     let looks = 4 * this.#tabs.length;
     for (let round = 0; round < 400; round++) {
       for (const tab of this.#tabs) {
-        if (tab.queue.isLeft) {
+        if (tab.queue.isLeft && !tab.isDisposed) {
           tab.queue.comeBack();
         }
         tab.inbox.splice(0).forEach((message) => this.#deliver(tab, message));
@@ -688,7 +719,7 @@ class World {
       }
       const isBusy = this.#requests.length || this.#tabs.some(({ look }) => look);
       const wakeAt = Math.min(...this.#tabs.map((tab) => tab.wakeAt));
-      if (!isBusy && wakeAt === Infinity && looks <= 0) {
+      if (!isBusy && wakeAt === Infinity && (looks <= 0 || !this.#tabs.length)) {
         return;
       }
       for (const tab of this.#tabs) {
@@ -789,8 +820,10 @@ class World {
         send: (batch, isKeptAlive) => {
           world.#send(tab, batch, isKeptAlive);
         },
+        isOpen: (id) => tab.queue.entries.some(({ record, isSent }) => isSent && record.id === id),
         tell: (told) => world.#post(tab, { ...told, from: tab.name }),
         ended: ({ record }, end) => {
+          world.#checkAnswered(tab, record, end);
           world.#truths.get(record.id)!.ends.push(end);
         },
         emit: () => undefined,
@@ -810,6 +843,7 @@ class World {
       erase: store.erase,
       bytes: this.pick([0, 0, 40_000]),
       isGone: false,
+      isDisposed: false,
       isFrozen: false,
       frozenSince: -Infinity,
       failure: 'none',
@@ -891,6 +925,9 @@ class World {
         if (!tab.queue.isStarted && key !== CONSENT) {
           this.#fail(`${tab.name} stored something before it had consent`);
         }
+        if (key !== CONSENT) {
+          this.#checkAlive(tab, JSON.parse(value) as EventRecord);
+        }
         const copy = this.#read(key, tab) ?? '';
         const isMark = [value, copy].map((text) => text.includes('"isHandedOver":true')).join();
         if (isMark === 'true,false' && !copy.includes(`"owner":"${tab.name}"`)) {
@@ -903,6 +940,27 @@ class World {
         this.#write(key, undefined, tab.name);
       },
     };
+  }
+
+  /** The answer to an open request decides, and nobody else, as long as its page lives. */
+  #checkAnswered(tab: Tab, { id }: EventRecord, end: End): void {
+    const isOpen = this.#requests.some(
+      (request) =>
+        request.tab !== tab &&
+        !request.isExit &&
+        request.tab.isDisposed &&
+        request.entries.some(({ record }) => record.id === id),
+    );
+    if (isOpen && end === 'unconfirmed') {
+      this.#fail(`${tab.name} gave ${id} up, whose request is open`);
+    }
+  }
+
+  /** Nothing from before an erasure is written again by a tab that knows of the erasure. */
+  #checkAlive({ name, known }: Tab, { id, at }: EventRecord): void {
+    if (at <= known.erasedAt) {
+      this.#fail(`${name} stored ${id} again, which it knew to be erased`);
+    }
   }
 
   #write(key: string, value: string | undefined, by: string): void {

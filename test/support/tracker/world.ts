@@ -9,6 +9,8 @@ declare global {
   // Globals of the page, which `evaluate` runs in.
   var tracker: Tracker;
   var notices: Notice[];
+  /** What the recipe for consent exports, in its page. */
+  var recipe: { tracker: Tracker; decide: (answer: 'granted' | 'denied') => void };
   /** A page without a tracker on another site. */
   var otherSite: string;
   var trackMany: (from: number, to: number, extra?: Record<string, string>) => void;

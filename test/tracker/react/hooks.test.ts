@@ -37,6 +37,15 @@ describe('react on a server', () => {
     expect(await Promise.all(outcomes)).toEqual([{ status: 'dropped' }, { status: 'dropped' }]);
     error.mockRestore();
   });
+  it('finds the provider that another copy of the module has rendered', async () => {
+    // As a provider in ESM and a hook in CommonJS.
+    vi.resetModules();
+    const copy = await import('postreel/tracker/react');
+    expect(copy.useTracker).not.toBe(useTracker);
+    const Page = () => createElement('p', null, String(copy.useTracker() === tracker));
+    const root = createElement(TrackerProvider, { tracker }, createElement(Page));
+    expect(renderToString(root)).toBe('<p>true</p>');
+  });
   it('is marked for the client, so that server components can import it', () => {
     expect(readFileSync('dist/esm/tracker/react/index.js', 'utf8')).toMatch(
       /^("use strict";\s*)?['"]use client['"]/,

@@ -89,8 +89,46 @@ const takesNothingIn = (reason: 'gpc' | 'denied', before = ''): Case => ({
   },
 });
 
+/** The grant of one tab, while another one waits and a third is opened later. */
+async function grantInOneTab(world: World): Promise<void> {
+  const pending = { consent: 'pending' } as const;
+  const [one, other] = [await world.open(pending), await world.open(pending)];
+  await one.evaluate(() => trackMany(0, 5));
+  await other.evaluate(() => trackMany(5, 10));
+  await one.evaluate(() => tracker.consent.grant());
+  await until(() => world.service.accepted.length >= 10);
+  const later = await world.open(pending);
+  await later.evaluate(() => trackMany(10, 15));
+  await world.settled(one);
+  expect(await later.evaluate(() => tracker.pending)).toBe(5);
+  await Promise.all([one, other, later].map((page) => page.close()));
+  expect(world.figures('grant() in one of two tabs', 10)).toMatchObject({
+    delivered: 10,
+    duplicates: 0,
+  });
+}
+
+/** The recipe, in a page that may not use any storage. */
+async function recipeWithoutStorage(world: World): Promise<void> {
+  const page = await world.visit('/consent');
+  await until(() => page.evaluate(() => 'recipe' in window));
+  await page.evaluate(() => {
+    recipe.tracker.identify('ann@example.com');
+    recipe.tracker.track('clicked', { n: 0 });
+    recipe.decide('granted');
+  });
+  await until(() => world.service.accepted.length >= 1);
+  await page.evaluate(() => recipe.decide('denied'));
+  const { reason } = await page.evaluate(() => recipe.tracker.track('clicked', { n: 1 }).outcome);
+  expect(reason).toBe('denied');
+  await page.close();
+  expect(world.figures('the recipe for consent', 1)).toMatchObject({ delivered: 1, duplicates: 0 });
+}
+
 /** Consent, logout and whose event it is. */
 export const CONSENT: readonly Case[] = [
+  { name: 'hears of a grant in another open tab, and of none in a later one', run: grantInOneTab },
+  { name: 'asks for consent as the recipe does, without storage', run: recipeWithoutStorage },
   takesNothingIn('denied'),
   takesNothingIn(
     'gpc',

@@ -149,8 +149,65 @@ async function offline(world: World): Promise<void> {
   );
 }
 
+/** A route change: the answer to the open request comes after `dispose()`, and refuses the event. */
+async function routeChange(world: World): Promise<void> {
+  let answer: () => void = () => undefined;
+  world.service.reply = () =>
+    new Promise((resolve) => {
+      answer = () => resolve({ status: 503 });
+    });
+  const [page, other] = [await world.open(), await world.open()];
+  await page.evaluate(() => trackMany(0, 1));
+  await until(() => world.service.arrivals.length > 0);
+  await page.evaluate(() => {
+    tracker.dispose();
+    window.start({});
+  });
+  // Longer than a tab may be silent.
+  await page.evaluate(() => new Promise((resolve) => void setTimeout(resolve, 4000)));
+  world.service.reply = () => ({ status: 200 });
+  answer();
+  await until(() => world.service.accepted.length > 0);
+  await world.settled(page);
+  await Promise.all([page.close(), other.close()]);
+  expectExactly(world.figures('dispose(), then a 503', 1));
+}
+
+/** The service refuses what an exit within the site hands over: nothing ends without a word. */
+async function refusedAtExit(world: World): Promise<void> {
+  const headers = { 'Retry-After': '1', 'Access-Control-Expose-Headers': 'Retry-After' };
+  world.service.reply = () => ({ status: 429, headers });
+  const page = await world.open();
+  await page
+    .evaluate(() => {
+      trackMany(0, 5);
+      location.href = location.href.replace('/?', '/next?');
+    })
+    .catch(() => undefined);
+  await once(page, () => location.pathname === '/next' && 'tracker' in window);
+  world.service.reply = () => ({ status: 200 });
+  const ends = () =>
+    page.evaluate(() => notices.filter(({ name }) => /delivered|unconfirmed|dropped/.test(name)));
+  await until(async () => (await ends()).length >= 5, 20_000);
+  await page.close();
+  expect(world.figures('429 at an exit within the site', 5).duplicates).toBe(0);
+}
+
+/** As many tries as after a 502, although Chromium repeats a request by itself after a 408. */
+async function timedOutByService(world: World): Promise<void> {
+  world.service.reply = () => ({ status: 408, headers: { Connection: 'close' } });
+  const page = await world.open({ speed: 200 });
+  await page.evaluate(() => trackMany(0, 1));
+  await until(() => page.evaluate(() => notices.some(({ name }) => name === 'unconfirmed')));
+  await page.close();
+  expect(world.service.arrivals.length).toBeLessThanOrEqual(3);
+}
+
 /** How a page may end, and several lives of one. */
 export const EXITS: readonly Case[] = [
+  { name: 'keeps an event that is refused after a route change', run: routeChange },
+  { name: 'names what an exit within the site has handed over in vain', run: refusedAtExit },
+  { name: 'tries three times at most after a 408', run: timedOutByService },
   exit('delivers 15 events before a page of the site that has no tracker', () => {
     trackMany(0, 15);
     location.href = '/away';
