@@ -103,10 +103,13 @@ function ifAbsent(error: NodeJS.ErrnoException): undefined {
 }
 
 async function rehearsal({ output }: Context): Promise<FakeServer> {
-  const clock = createClock({ mode: 'real', speed: 60 });
+  const clock = createClock({ mode: 'real' });
   const started: { server?: FakeServer } = {};
-  const page = createPage(() => started.server);
-  const server = await startFakeServer({ messaging: { clock }, media: { clock }, ...page });
+  const server = await startFakeServer({
+    messaging: { clock },
+    media: { clock, durations: () => '15s' },
+    ...createPage(() => started.server),
+  });
   started.server = server;
   server.messaging.seed({ contacts: 20, emails: 20, events: 20, campaigns: 2, templates: 2 });
   output.note(`A rehearsal with local fakes. Web page: ${server.url}/`);
