@@ -49,7 +49,7 @@ function isOf(name: string, target: string): boolean {
 }
 
 /** The imports that stand where they should not, as `file -> target`. */
-function strangers(isStrange: (path: string, target: string) => boolean): string[] {
+function forbiddenImports(isStrange: (path: string, target: string) => boolean): string[] {
   return sources.flatMap(({ path, imports }) =>
     imports
       .filter(({ target }) => isStrange(path, target))
@@ -60,17 +60,17 @@ function strangers(isStrange: (path: string, target: string) => boolean): string
 describe('the tree', () => {
   it.each(Object.entries(homes))('imports %s only where it belongs', (name, home) => {
     const isOfIt = (_: string, target: string) => isOf(name, target);
-    expect(strangers(isOfIt)).not.toEqual([]);
-    expect(strangers((path, target) => isOf(name, target) && !home.test(path))).toEqual([]);
+    expect(forbiddenImports(isOfIt)).not.toEqual([]);
+    expect(forbiddenImports((path, target) => isOf(name, target) && !home.test(path))).toEqual([]);
   });
 
   it('imports no package that has no home', () => {
     const hasHome = (target: string) => Object.keys(homes).some((name) => isOf(name, target));
-    expect(strangers((_, target) => isPackage(target) && !hasHome(target))).toEqual([]);
+    expect(forbiddenImports((_, target) => isPackage(target) && !hasHome(target))).toEqual([]);
   });
 
   it('lets each folder import only what lies below it: clients, resources, core', () => {
-    const above = strangers((path, target) => {
+    const above = forbiddenImports((path, target) => {
       const [from, to] = [folderOf(path), folderOf(target)];
       const isInside = path.includes('/') && !path.endsWith('public.ts');
       return isInside && !isPackage(target) && from !== to && !(below[from] ?? []).includes(to);
@@ -81,7 +81,7 @@ describe('the tree', () => {
   it('lets nobody but the command line import the fake', () => {
     const isFake = (target: string) => /^testing\/|^postreel\/testing/.test(target);
     const isOwn = (path: string) => /^(testing|cli)\//.test(path);
-    expect(strangers((path, target) => isFake(target) && !isOwn(path))).toEqual([]);
+    expect(forbiddenImports((path, target) => isFake(target) && !isOwn(path))).toEqual([]);
   });
 
   it('keeps resources apart from each other', () => {
@@ -94,7 +94,7 @@ describe('the tree', () => {
       return resources.includes(name) ? name : undefined;
     };
     expect(resources).toHaveLength(15);
-    const crossings = strangers((path, target) => {
+    const crossings = forbiddenImports((path, target) => {
       const [own, other] = [resourceOf(path), resourceOf(target)];
       return own !== undefined && other !== undefined && own !== other;
     });
@@ -119,9 +119,9 @@ describe('the tree', () => {
 
   it('imports no door from inside, and only files that exist', () => {
     const isDoor = (path: string) => /(^|\/)(index|public)\.ts$/.test(path);
-    expect(strangers((path, target) => isDoor(target) && !isDoor(path))).toEqual([]);
+    expect(forbiddenImports((path, target) => isDoor(target) && !isDoor(path))).toEqual([]);
     const isMissing = (target: string) => !isPackage(target) && !existsSync(`src/${target}`);
-    expect(strangers((_, target) => isMissing(target))).toEqual([]);
+    expect(forbiddenImports((_, target) => isMissing(target))).toEqual([]);
   });
 
   it('names files after what they hold', () => {

@@ -6,7 +6,7 @@ import {
 } from './errors.js';
 import { inTime } from './call.js';
 import { outcomeWhenLost } from './outcome.js';
-import type { Input, PreparedCall } from './request.js';
+import type { CallInput, PreparedCall } from './request.js';
 import type { Route } from './route.js';
 import type { Parts } from './send.js';
 import {
@@ -23,7 +23,7 @@ const maxInMessage = 10;
 const noBody = { field: '', message: 'pass its fields as one object; got undefined' };
 
 /** A text that names a field, with the field as the caller has it. */
-function asGiven(text: string, { about }: Input): string {
+function asGiven(text: string, { about }: CallInput): string {
   return about?.at === undefined ? text : text.replace(`${about.at}.`, '');
 }
 
@@ -31,7 +31,7 @@ function asGiven(text: string, { about }: Input): string {
 export class Checks {
   readonly #parts: Parts;
   #schemas: SchemaMap | undefined;
-  #isMissingTold = false;
+  #hasWarned = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -130,8 +130,8 @@ export class Checks {
   }
 
   #tellMissing({ route, path }: PreparedCall): void {
-    if (!this.#isMissingTold) {
-      this.#isMissingTold = true;
+    if (!this.#hasWarned) {
+      this.#hasWarned = true;
       const message =
         'The checks of answers could not be loaded. Answers are handed on unchecked until they can be.';
       this.#parts.events.emit('warning', { method: route.method, path, message });

@@ -1,4 +1,4 @@
-import type { Claimed, Known, Ledger } from './ledger.js';
+import type { Claimed, StoredEntry, Ledger } from './ledger.js';
 
 // The tries of a claim, and a request that leaves at the end of its time, fit in.
 const graceMs = 20_000;
@@ -17,7 +17,7 @@ export async function holdClaim(
   ledger: Ledger,
   place: string,
   claim: Claimed,
-  over: Known | undefined,
+  over: StoredEntry | undefined,
 ): Promise<HeldClaim | undefined> {
   const claimedAt = ledger.clock.now();
   const known = await ledger.claim(place, claim, over);
@@ -32,7 +32,7 @@ export async function holdClaim(
 export class HeldClaim {
   readonly #ledger: Ledger;
   readonly #limitMs: number;
-  #known: Known<Claimed>;
+  #known: StoredEntry<Claimed>;
   #renewals = 0;
   /** Until then other processes take the call for running, as far as is known here. */
   #aliveUntil: number;
@@ -40,7 +40,7 @@ export class HeldClaim {
   #isReleased = false;
 
   /** @param claimedAt - When the claim was sent to the store, by the ledger's clock. */
-  constructor(known: Known<Claimed>, ledger: Ledger, claimedAt: number) {
+  constructor(known: StoredEntry<Claimed>, ledger: Ledger, claimedAt: number) {
     this.#ledger = ledger;
     this.#known = known;
     this.#limitMs = known.entry.limitMs;
@@ -54,7 +54,7 @@ export class HeldClaim {
   }
 
   /** Ends its renewals. Returns the claim as it stands in the store. */
-  release(): Known<Claimed> {
+  release(): StoredEntry<Claimed> {
     this.#isReleased = true;
     this.#stopTimer();
     return this.#known;
@@ -74,7 +74,7 @@ export class HeldClaim {
     }
     const startedAt = this.#ledger.clock.now();
     const renewed: Claimed = { ...this.#known.entry, renewals: ++this.#renewals };
-    const { known, tried } = this.#ledger.change(this.#known, renewed);
+    const { parseItem: known, tried } = this.#ledger.change(this.#known, renewed);
     this.#known = known ?? this.#known;
     this.#schedule();
     if ((await tried) && !this.#isReleased) {

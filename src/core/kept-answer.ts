@@ -17,7 +17,7 @@ export interface KeptAnswer {
 
 type Path = readonly (string | number)[];
 
-export function keptAnswer(
+export function compactAnswer(
   data: unknown,
   requestId: string | undefined,
   request: unknown,
@@ -47,7 +47,7 @@ export function keptAnswer(
 }
 
 /** The answer as it came, for the request to which it was given. The kept one is used up. */
-export function answerAgain({ data, same }: KeptAnswer, request: unknown): unknown {
+export function restoreAnswer({ data, same }: KeptAnswer, request: unknown): unknown {
   const texts = textsOf(request);
   const whole: object = { data };
   // The last one that was taken out goes in first.

@@ -3,7 +3,7 @@ import { isPostreelError, PostreelError, reasonOf } from './errors.js';
 import { nameOf, type JournalItem, type JournalStore } from './journal.js';
 
 /** What stands under a key. A key without an entry is free: what was done under it came to nothing. */
-export type Entry = Claimed | Unknown | Answered;
+export type KeyEntry = Claimed | Unknown | Answered;
 
 interface Written {
   /** One of a kind: no other claim is mistaken for it, also where a write comes late or twice. */
@@ -47,7 +47,7 @@ export interface Answered extends Written {
 }
 
 /** An entry as it stands in the store. */
-export interface Known<E extends Entry = Entry> {
+export interface StoredEntry<E extends KeyEntry = KeyEntry> {
   /** The full key. */
   readonly place: string;
   readonly entry: E;
@@ -76,7 +76,7 @@ export interface LedgerParts {
   readonly warn: (message: string) => void;
 }
 
-interface Ahead {
+interface PendingWrite {
   base: string | undefined;
   wanted: string | undefined;
   /** What was sent to the store: it may stand there though no answer came. */
@@ -100,7 +100,7 @@ const unlimitedClaimMs = 3_600_000;
 export class Ledger {
   readonly #parts: LedgerParts;
   /** What is to be written, and what stands there as far as is known. */
-  readonly #ahead = new Map<string, Ahead>();
+  readonly #ahead = new Map<string, PendingWrite>();
   /** The places that are written again after a pause. */
   readonly #retrying = new Set<string>();
   /** The places that were retried often enough: the next answer of the store begins again. */
@@ -119,7 +119,7 @@ export class Ledger {
   }
 
   /** What stands under a key. What this process could not write so far is written before. */
-  async find(place: string): Promise<Known | undefined> {
+  async find(place: string): Promise<StoredEntry | undefined> {
     this.#sweepNowAndThen();
     if (this.#ahead.has(place)) {
       await this.#write(place);
@@ -137,7 +137,11 @@ export class Ledger {
    * Claims a key that is free, or takes over the entry that was found. Resolves to the claim, or to
    * `undefined` when another process was faster. A claim whose answer was lost finds itself.
    */
-  async claim(place: string, claim: Claimed, over?: Known): Promise<Known<Claimed> | undefined> {
+  async claim(
+    place: string,
+    claim: Claimed,
+    over?: StoredEntry,
+  ): Promise<StoredEntry<Claimed> | undefined> {
     const text = JSON.stringify(claim);
     let failure: unknown;
     for (const pauseMs of claimPausesMs) {
@@ -165,20 +169,20 @@ export class Ledger {
    * Writes another entry in place of one, or none. Where that fails, it is written again in the background.
    * `tried` resolves after the first try, to whether it has succeeded.
    */
-  change<E extends Entry>(
-    { place, text }: Known,
+  change<E extends KeyEntry>(
+    { place, text }: StoredEntry,
     entry: E | undefined,
-  ): { readonly known: Known<E> | undefined; readonly tried: Promise<boolean> } {
+  ): { readonly parseItem: StoredEntry<E> | undefined; readonly tried: Promise<boolean> } {
     const wanted = entry && JSON.stringify(entry);
     const ahead = this.#ahead.get(place) ?? { base: text, wanted, tried: new Set() };
     ahead.wanted = wanted;
     this.#ahead.set(place, ahead);
     const tried = this.#tryToWrite(place);
-    return { known: entry && { place, entry, text: wanted, ageMs: 0 }, tried };
+    return { parseItem: entry && { place, entry, text: wanted, ageMs: 0 }, tried };
   }
 
   /** Removes an entry, if it still stands there. Resolves to whether the key is free. */
-  async remove({ place, text }: Known): Promise<boolean> {
+  async remove({ place, text }: StoredEntry): Promise<boolean> {
     return (await this.#asked((store) => store.swap(place, text, undefined))) === undefined;
   }
 
@@ -190,7 +194,7 @@ export class Ledger {
   }
 
   /** All entries whose keys begin like this. */
-  async *entries(prefix: string): AsyncGenerator<Known, void, undefined> {
+  async *entries(prefix: string): AsyncGenerator<StoredEntry, void, undefined> {
     for (let after: string | undefined; ;) {
       const page = { after, limit: pageSize };
       const items = await this.#asked((store) => store.list(prefix, page));
@@ -208,7 +212,7 @@ export class Ledger {
   }
 
   // A claim grows older by our own clock too, which may be a fake's.
-  #aged(one: Known): Known {
+  #aged(one: StoredEntry): StoredEntry {
     if (one.entry.state !== 'claimed') {
       this.#seen.delete(one.place);
       return one;
@@ -363,12 +367,12 @@ export class Ledger {
 }
 
 /** Is its call still running, as far as the store knows? */
-export function isAlive(known: Known): boolean {
+export function isAlive(known: StoredEntry): boolean {
   return leftMsOf(known) > 0;
 }
 
 /** How long a claim still lives, by the store's clock; 0 for every other entry. */
-export function leftMsOf({ entry, ageMs }: Known): number {
+export function leftMsOf({ entry, ageMs }: StoredEntry): number {
   if (entry.state !== 'claimed') {
     return 0;
   }
@@ -387,7 +391,7 @@ export function unknownOf(entry: Claimed | Unknown): Unknown {
  * An entry that a call is sent over, as it is written back if the call certainly did nothing. A claim that
  * has expired is written back as unknown: it is not brought back to life.
  */
-export function takenOver(known: Known): Known {
+export function takenOver(known: StoredEntry): StoredEntry {
   const { entry } = known;
   return entry.state === 'claimed' ? { ...known, entry: unknownOf(entry) } : known;
 }
@@ -412,7 +416,7 @@ function isSameAnswer(wanted: string | undefined, stands: string | undefined): b
   return isSame && own.id === other.id;
 }
 
-function progressOf(entry: Entry | undefined): number {
+function progressOf(entry: KeyEntry | undefined): number {
   const end = entry?.state === 'answered' ? entry.end : undefined;
   return end === undefined ? 0 : end === 'done' ? 1 : 2;
 }
@@ -430,15 +434,15 @@ function unreadable(place: string): never {
   );
 }
 
-function known({ key, value, ageMs }: JournalItem): Known | undefined {
+function known({ key, value, ageMs }: JournalItem): StoredEntry | undefined {
   const entry = entryIn(value);
   return entry && { place: key, entry, text: value, ageMs };
 }
 
 /** The entry of a text; `undefined` where it is none of ours. */
-function entryIn(text: string | undefined): Entry | undefined {
+function entryIn(text: string | undefined): KeyEntry | undefined {
   try {
-    const entry = JSON.parse(text ?? '') as Entry; // as written, or none of ours
+    const entry = JSON.parse(text ?? '') as KeyEntry; // as written, or none of ours
     return states.has(entry.state) ? entry : undefined;
   } catch {
     return undefined;

@@ -196,7 +196,7 @@ export class PagedList<T> implements Paginated<T> {
   }
 
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
-    const ahead = new Ahead<T>(this.#parts.prefetch ?? 0, Number.POSITIVE_INFINITY);
+    const ahead = new Prefetcher<T>(this.#parts.prefetch ?? 0, Number.POSITIVE_INFINITY);
     try {
       let page: ListPage<T> | undefined = await this.#walk().load(this.#sized(largestPage));
       while (page) {
@@ -232,7 +232,7 @@ export class PagedList<T> implements Paginated<T> {
 
   #items(max: number): Items<T> {
     const query = this.#sized(Math.min(largestPage, max));
-    const ahead = new Ahead<T>(this.#parts.prefetch ?? 1, max);
+    const ahead = new Prefetcher<T>(this.#parts.prefetch ?? 1, max);
     return new Items(() => this.#walk().load(query), cursorOf(query, this.#facts), ahead);
   }
 
@@ -393,7 +393,7 @@ class ListPage<T> implements Page<T> {
 
   [Symbol.asyncIterator](): ItemIterator<T> {
     const { facts, parts } = this.#walk;
-    const ahead = new Ahead<T>(parts.prefetch ?? 1, Number.POSITIVE_INFINITY);
+    const ahead = new Prefetcher<T>(parts.prefetch ?? 1, Number.POSITIVE_INFINITY);
     return new Items<T>(() => Promise.resolve(this), cursorOf(this.#query, facts), ahead);
   }
 }
@@ -401,7 +401,7 @@ class ListPage<T> implements Page<T> {
 /** Goes through the items of a list, with pages requested ahead of its consumer. */
 class Items<T> implements ItemIterator<T> {
   readonly #start: () => Promise<ListPage<T>>;
-  readonly #ahead: Ahead<T>;
+  readonly #ahead: Prefetcher<T>;
   #page: ListPage<T> | undefined;
   #pageCursor: string | undefined;
   #index = 0;
@@ -409,7 +409,7 @@ class Items<T> implements ItemIterator<T> {
   #turns = 0;
   #isOver = false;
 
-  constructor(start: () => Promise<ListPage<T>>, cursor: string | undefined, ahead: Ahead<T>) {
+  constructor(start: () => Promise<ListPage<T>>, cursor: string | undefined, ahead: Prefetcher<T>) {
     this.#start = start;
     this.#pageCursor = cursor;
     this.#ahead = ahead;
@@ -473,7 +473,7 @@ class Items<T> implements ItemIterator<T> {
 }
 
 /** Requests pages before they are wanted, one after the other: each leads to the next. */
-class Ahead<T> {
+class Prefetcher<T> {
   readonly #pages: number;
   /** Pages that lie beyond so many items of the list are not requested. */
   readonly #items: number;

@@ -8,15 +8,15 @@ import {
   PostreelError,
 } from './errors.js';
 import { nameOf } from './journal.js';
-import { answerAgain, keptAnswer, type KeptAnswer } from './kept-answer.js';
+import { restoreAnswer, compactAnswer, type KeptAnswer } from './kept-answer.js';
 import { claimLimitMs, holdClaim, type HeldClaim } from './claim.js';
 import {
   isAlive,
   leftMsOf,
   takenOver,
   type Claimed,
-  type Entry,
-  type Known,
+  type KeyEntry,
+  type StoredEntry,
   type Ledger,
 } from './ledger.js';
 import { oneOf, readOptions } from './options.js';
@@ -67,7 +67,7 @@ export type Perform<T> = (hooks: SendHooks) => Promise<Answer<T>>;
 const askAgainMs = 1_000;
 
 /** Another process was faster: what it wrote decides. */
-class Taken extends Error {}
+class ClaimLost extends Error {}
 
 /** Makes calls under keys, each once. */
 export class OnceCalls {
@@ -122,7 +122,7 @@ export class OnceCalls {
     }
     if (found?.entry.state === 'answered') {
       const kept = found.entry.answer as KeptAnswer; // as written
-      const data = answerAgain(kept, call.body) as T; // what the same call was answered
+      const data = restoreAnswer(kept, call.body) as T; // what the same call was answered
       call.state.outcome = undefined;
       return { data, response: undefined, requestId: kept.requestId, replayed: true };
     }
@@ -135,7 +135,7 @@ export class OnceCalls {
       throw unknownOutcome(key);
     }
     const over = found && takenOver(found);
-    const claim = new Claim({ ledger, place, over, call, key });
+    const claim = new OnceClaim({ ledger, place, over, call, key });
     try {
       const hooks = {
         beforeSending: () => claim.take(),
@@ -145,7 +145,7 @@ export class OnceCalls {
       await claim.answered(answer);
       return answer;
     } catch (failure) {
-      if (failure instanceof Taken) {
+      if (failure instanceof ClaimLost) {
         return undefined;
       }
       await claim.failed();
@@ -155,7 +155,7 @@ export class OnceCalls {
 }
 
 async function waitFor(
-  claimed: Known,
+  claimed: StoredEntry,
   call: PreparedCall,
   onWait: (leftMs: number) => void,
 ): Promise<void> {
@@ -173,16 +173,16 @@ interface ClaimParts {
   readonly ledger: Ledger;
   readonly place: string;
   /** The entry that is taken over: nobody knows what became of it. */
-  readonly over: Known | undefined;
+  readonly over: StoredEntry | undefined;
   readonly call: PreparedCall;
   readonly key: OnceKey;
 }
 
 /** The claim of one call, from before its request leaves until it is known what became of it. */
-class Claim {
+class OnceClaim {
   readonly #parts: ClaimParts;
   /** What stands in the store, as far as this call wrote it; while its claim is renewed, `#held` knows. */
-  #own: Known | undefined;
+  #own: StoredEntry | undefined;
   #held: HeldClaim | undefined;
 
   constructor(parts: ClaimParts) {
@@ -197,7 +197,7 @@ class Claim {
     }
     this.#release();
     if (this.#own?.entry.state === 'answered') {
-      throw new Taken(); // the answer to an earlier attempt came late
+      throw new ClaimLost(); // the answer to an earlier attempt came late
     }
     const claim: Claimed = {
       state: 'claimed',
@@ -220,7 +220,7 @@ class Claim {
       throw failure;
     }
     if (!mine) {
-      throw new Taken();
+      throw new ClaimLost();
     }
     this.#held = mine;
   }
@@ -230,8 +230,8 @@ class Claim {
     let answer: KeptAnswer;
     try {
       answer = key.keep
-        ? keptAnswer(key.keep(data), requestId, undefined)
-        : keptAnswer(data, requestId, call.body);
+        ? compactAnswer(key.keep(data), requestId, undefined)
+        : compactAnswer(data, requestId, call.body);
     } catch (failure) {
       call.state.outcome = isPostreelError(failure) ? failure.outcome : 'unknown';
       throw failure;
@@ -273,10 +273,10 @@ class Claim {
   }
 
   // The answer is there, or the failure: neither waits for a store longer than its caller does.
-  async #write(entry: Entry | undefined): Promise<void> {
+  async #write(entry: KeyEntry | undefined): Promise<void> {
     const { ledger, call } = this.#parts;
     const change = this.#own && ledger.change(this.#own, entry);
-    this.#own = change?.known;
+    this.#own = change?.parseItem;
     if (change) {
       await inTime(change.tried, call).catch(() => undefined);
     }

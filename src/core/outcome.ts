@@ -70,7 +70,7 @@ const connectCodes: ReadonlySet<unknown> = new Set([
  */
 function isConnectFault(fault: unknown, url: string): boolean {
   return (
-    causesOf(fault).some((cause) => isOfDeno(cause) || isBlockedPort(cause)) ||
+    causesOf(fault).some((cause) => isDenoConnectError(cause) || isBlockedPort(cause)) ||
     haveAll(fault, (one) => isConnectError(one) && isAtHost(one, new URL(url))) ||
     unreachableProxy(fault, url) !== undefined
   );
@@ -126,7 +126,7 @@ function isBlockedPort(fault: object): boolean {
 const denoConnect =
   /^error sending request for url \([^ ]*\): client error \(Connect\): |^Fetch failed: Requests to port \d+ are blocked$/;
 
-function isOfDeno(fault: object): boolean {
+function isDenoConnectError(fault: object): boolean {
   return (
     'Deno' in globalThis &&
     (read(fault, 'name') === 'NotCapable' || denoConnect.test(String(read(fault, 'message'))))

@@ -26,7 +26,7 @@ export interface Slot {
 }
 
 /** How a call waits for its slot. */
-export interface Turn {
+export interface SlotRequest {
   readonly method: string;
   readonly path: string;
   readonly priority: 'interactive' | 'bulk';
@@ -45,7 +45,7 @@ export interface Turn {
 /** Hands out the right to send. */
 export interface Budget {
   /** Resolves when a request may leave. */
-  acquire(turn: Turn): Slot | Promise<Slot>;
+  acquire(turn: SlotRequest): Slot | Promise<Slot>;
   /** The service answered 429: nothing is sent for that long. Called before the slot of that request ends. */
   pause(delayMs: number): void;
   /** Takes over other limits; what has been sent stays counted. */
@@ -57,13 +57,13 @@ export interface Budget {
 export type Forecast = Pick<ThrottledEvent, 'reason' | 'waitMs'>;
 
 /** A request whose answer is no longer waited for may reach the service that much later. */
-export const stragglingMs = 2_000;
+export const lateArrivalMs = 2_000;
 
 /** A request has reached the service by then, or never will: Node gives up connecting after that time. */
-export const maxDeliveryMs = 10_000;
+export const maxInTransitMs = 10_000;
 
 // Where others use the same limit, each request that is under way when it runs out is refused.
-const maxBesideOthers = 24;
+const maxInFlightWhenShared = 24;
 
 /** The budget of a project inside one process. Calls that need not wait do not queue. */
 export class LocalBudget implements Budget {
@@ -78,9 +78,9 @@ export class LocalBudget implements Budget {
   #pausedAt = Number.NEGATIVE_INFINITY;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** Until then a 429 has shown that others use the limit too. */
-  #othersUntil = Number.NEGATIVE_INFINITY;
+  #sharedUntil = Number.NEGATIVE_INFINITY;
   /** How many may be under way beside others: one after a 429, then one more with each answer. */
-  #maxInFlight = maxBesideOthers;
+  #maxInFlight = maxInFlightWhenShared;
   readonly #queue: CallQueue;
   #stopTimer: (() => void) | undefined;
   /** Slots of requests that may be torn down without cleanup (Workers), in the order they were taken. */
@@ -93,12 +93,12 @@ export class LocalBudget implements Budget {
     this.#queue = new CallQueue(clock, (ahead) => this.forecast(ahead));
   }
 
-  acquire(turn: Turn): Slot | Promise<Slot> {
-    return this.takeNow() ?? this.#wait(turn);
+  acquire(turn: SlotRequest): Slot | Promise<Slot> {
+    return this.tryAcquire() ?? this.#wait(turn);
   }
 
   /** A slot, if there is one and no call waits for it. */
-  takeNow(): Slot | undefined {
+  tryAcquire(): Slot | undefined {
     return this.#queue.size === 0 && this.#waitMs() === 0 ? this.#take() : undefined;
   }
 
@@ -107,7 +107,7 @@ export class LocalBudget implements Budget {
     const { windowMs } = this.#limits;
     this.#pausedAt = now;
     this.#pausedUntil = Math.max(this.#pausedUntil, now + delayMs);
-    this.#othersUntil = this.#pausedUntil + windowMs;
+    this.#sharedUntil = this.#pausedUntil + windowMs;
     this.#maxInFlight = 1;
     this.#queue.refuse(
       { reason: 'service', waitMs: this.#pausedUntil - now },
@@ -146,7 +146,7 @@ export class LocalBudget implements Budget {
       : { reason: 'limit', waitMs: fullMs };
   }
 
-  async #wait(turn: Turn): Promise<Slot> {
+  async #wait(turn: SlotRequest): Promise<Slot> {
     const call = this.#queue.join(turn, maxPauseMs(this.#limits.windowMs));
     turn.onWait({ ...call.expected, queued: this.#queue.size });
     this.#pump(); // the timer may be due: calls that keep coming must not put it off
@@ -169,7 +169,7 @@ export class LocalBudget implements Budget {
       if (reason === 'service' && waitMs > maxPauseMs(this.#limits.windowMs)) {
         throw queueTimeout({ reason, waitMs }, call.turn);
       }
-      await call.nap(Math.min(Math.max(waitMs, 10), 1_000));
+      await call.sleepUntilNextTry(Math.min(Math.max(waitMs, 10), 1_000));
     }
   }
 
@@ -193,8 +193,8 @@ export class LocalBudget implements Budget {
   /** How many requests may leave right now, if there is no pause. */
   #free(now: number): number {
     const unused = this.#capacity - this.#used(now);
-    const hasOthers = this.#limits.headroom > 0 || now < this.#othersUntil;
-    return hasOthers ? Math.min(unused, this.#maxInFlight - this.#inFlight) : unused;
+    const isShared = this.#limits.headroom > 0 || now < this.#sharedUntil;
+    return isShared ? Math.min(unused, this.#maxInFlight - this.#inFlight) : unused;
   }
 
   #used(now: number): number {
@@ -227,17 +227,17 @@ export class LocalBudget implements Budget {
       release: () => {
         // The answer to what left before the last 429, or to that itself, proves nothing.
         if (isOpen && sentAt > this.#pausedAt) {
-          this.#maxInFlight = Math.min(maxBesideOthers, this.#maxInFlight + 1);
+          this.#maxInFlight = Math.min(maxInFlightWhenShared, this.#maxInFlight + 1);
         }
         end(this.#limits.windowMs);
       },
-      abandon: () => end(this.#limits.windowMs + stragglingMs),
+      abandon: () => end(this.#limits.windowMs + lateArrivalMs),
       cancel: () => end(),
     };
     this.#inFlight++;
     if (hasIoContexts()) {
       // Where a request can be torn down at any point, no code of it may be left to end its slot.
-      this.#leases.push({ endsAt: sentAt + maxDeliveryMs, slot });
+      this.#leases.push({ endsAt: sentAt + maxInTransitMs, slot });
     }
     return slot;
   }
@@ -270,11 +270,11 @@ export class LocalBudget implements Budget {
 // ---- the queue
 
 // A call that asks for itself does so every second: one that does not was torn down with its request.
-const silentMs = 5_000;
+const staleAfterMs = 5_000;
 
 /** A call that waits. The queue lets it go on. */
 class QueuedCall {
-  readonly turn: Turn;
+  readonly turn: SlotRequest;
   /** How long the wait seemed to be when it began. */
   readonly expected: Forecast;
   readonly givesUpAt: number;
@@ -285,7 +285,7 @@ class QueuedCall {
   reject!: (reason: unknown) => void;
   readonly #clock: Clock;
 
-  constructor(turn: Turn, expected: Forecast, clock: Clock) {
+  constructor(turn: SlotRequest, expected: Forecast, clock: Clock) {
     this.turn = turn;
     this.expected = expected;
     this.#clock = clock;
@@ -299,7 +299,7 @@ class QueuedCall {
   }
 
   /** Waits a while, unless the wait ends meanwhile. */
-  async nap(delayMs: number): Promise<void> {
+  async sleepUntilNextTry(delayMs: number): Promise<void> {
     this.askedAt = this.#clock.now();
     const awake = new AbortController();
     const nap = sleep(delayMs, awake.signal, this.#clock).catch(() => undefined);
@@ -325,7 +325,7 @@ export class CallQueue {
   }
 
   /** Lets a call wait, unless that is sure to take too long; `maxMs` is the longest pause to sit out. */
-  join(turn: Turn, maxMs: number): QueuedCall {
+  join(turn: SlotRequest, maxMs: number): QueuedCall {
     turn.signal?.throwIfAborted();
     const forecast = () => this.#forecast(this.#ahead(turn));
     const expected = forecast();
@@ -377,7 +377,7 @@ export class CallQueue {
       if (other === call) {
         break;
       }
-      if (now - other.askedAt > silentMs) {
+      if (now - other.askedAt > staleAfterMs) {
         this.leave(other);
       } else {
         ahead++;
@@ -413,24 +413,24 @@ export class CallQueue {
   }
 
   /** How many calls would go before such a one. */
-  #ahead(turn: Turn): number {
+  #ahead(turn: SlotRequest): number {
     const before = this.#calls.slice(0, priorityOf(turn) + 1);
     return before.reduce((sum, calls) => sum + calls.size, 0);
   }
 
   /** The calls of the same priority. */
-  #callsOf(turn: Turn): Map<QueuedCall, () => void> {
+  #callsOf(turn: SlotRequest): Map<QueuedCall, () => void> {
     return this.#calls[priorityOf(turn)] as Map<QueuedCall, () => void>; // there is one for each
   }
 }
 
 // 0 goes first.
-function priorityOf({ priority, isRepeat }: Turn): number {
+function priorityOf({ priority, isRepeat }: SlotRequest): number {
   return (priority === 'interactive' ? 0 : 2) + (isRepeat ? 0 : 1);
 }
 
 /** The error of a call for which the limit has no room in time. */
-export function queueTimeout({ reason, waitMs }: Forecast, turn: Turn): RateLimitError {
+export function queueTimeout({ reason, waitMs }: Forecast, turn: SlotRequest): RateLimitError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const what =
     reason === 'service'
@@ -456,14 +456,14 @@ export class ClientBudget implements Budget {
     this.#own = new LocalBudget(limits, clock);
   }
 
-  async acquire(turn: Turn): Promise<Slot> {
+  async acquire(turn: SlotRequest): Promise<Slot> {
     const { clock } = this.#own;
     const givesUpAt = clock.now() + turn.maxWaitMs;
     const reported = reportedOnce(turn);
     const own = await this.#own.acquire(reported);
     try {
       const maxWaitMs = givesUpAt - clock.now();
-      return bothSlots(own, await this.#project.acquire({ ...reported, maxWaitMs }));
+      return combineSlots(own, await this.#project.acquire({ ...reported, maxWaitMs }));
     } catch (reason) {
       own.cancel();
       throw reason;
@@ -492,7 +492,7 @@ export class ClientBudget implements Budget {
 }
 
 /** A turn whose wait is reported once, and only when it really waits. */
-export function reportedOnce(turn: Turn): Turn {
+export function reportedOnce(turn: SlotRequest): SlotRequest {
   let isReported = false;
   const onWait = (event: ThrottledEvent) => {
     if (!isReported && event.waitMs > 0) {
@@ -504,7 +504,7 @@ export function reportedOnce(turn: Turn): Turn {
 }
 
 /** Two slots as one. */
-export function bothSlots(one: Slot, other: Slot): Slot {
+export function combineSlots(one: Slot, other: Slot): Slot {
   const both = (end: keyof Slot) => () => {
     one[end]();
     other[end]();

@@ -20,7 +20,7 @@ import type { Session } from './session.js';
 import { version } from './version.js';
 
 /** What a method of a resource hands in. */
-export interface Input {
+export interface CallInput {
   readonly params?: Readonly<Record<string, unknown>> | undefined;
   readonly query?: object | undefined;
   readonly body?: unknown;
@@ -81,7 +81,7 @@ export interface PreparedCall extends Effect {
   readonly path: string;
   readonly query: object | undefined;
   readonly body: unknown;
-  readonly input: Input;
+  readonly input: CallInput;
   readonly options: ListOptions;
   readonly request: OutgoingRequest;
   /** What the caller set the address with, as an error names it. */
@@ -103,7 +103,7 @@ let lastId = 0;
 /** Builds a call from its row, input and options. Nothing that the caller changes later matters. */
 export function prepare(
   route: Route,
-  input: Input,
+  input: CallInput,
   options: ListOptions,
   { settings, session, state, startedAt }: Surroundings,
 ): PreparedCall {

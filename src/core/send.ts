@@ -16,7 +16,7 @@ import { outcomeWhenLost } from './outcome.js';
 import type { BudgetSource } from './budgets.js';
 import type { Budget, Slot } from './rate-limit.js';
 import { maxCloseMs } from './rate-store.js';
-import { freeRoute, prepare, type Input, type PreparedCall } from './request.js';
+import { freeRoute, prepare, type CallInput, type PreparedCall } from './request.js';
 import { pauseMs, repeat } from './retry.js';
 import type { InputOf, ItemOf, Method, Returned, Route } from './route.js';
 import type { Session } from './session.js';
@@ -77,14 +77,19 @@ export class Transport {
   /** Sends one call. It starts at once. */
   send<R extends Route>(
     route: R,
-    input: InputOf<R> & Input,
+    input: InputOf<R> & CallInput,
     options?: RequestOptions,
   ): RunningCall<Returned<R>> {
     return this.call(route, input, options) as RunningCall<Returned<R>>; // the type of the row's answer
   }
 
   /** The same for input and results that no row describes. */
-  call(route: Route, input: Input, options = noOptions, site = callSite()): RunningCall<unknown> {
+  call(
+    route: Route,
+    input: CallInput,
+    options = noOptions,
+    site = callSite(),
+  ): RunningCall<unknown> {
     const run = (state: CallState) => this.#run(() => [route, input], options, state, site);
     return new RunningCall(run, { site });
   }
@@ -95,7 +100,7 @@ export class Transport {
    */
   async check<R extends Route>(
     route: R,
-    input: InputOf<R> & Input,
+    input: InputOf<R> & CallInput,
     given: RequestOptions,
     state: CallState,
   ): Promise<{ body: unknown; options: RequestOptions }> {
@@ -115,7 +120,7 @@ export class Transport {
     options = noOptions,
   ): RunningCall<unknown> {
     const site = callSite();
-    const find = (): [Route, Input] => {
+    const find = (): [Route, CallInput] => {
       const hasKey = this.#parts.keyring.current !== null;
       const [route, all] = freeRoute(method, path, query, hasKey);
       return [route, { query: all, body }];
@@ -126,10 +131,10 @@ export class Transport {
   /** A list. Nothing is sent before its first page is wanted. */
   pages<R extends Route>(
     route: R,
-    input: InputOf<R> & Input,
+    input: InputOf<R> & CallInput,
     options: ListOptions = noOptions,
   ): Paginated<ItemOf<R>> {
-    const { query, ...rest } = input as Input;
+    const { query, ...rest } = input as CallInput;
     const site = callSite();
     // What is no query is refused with its call, not spread into letters.
     const isQuery = query === undefined || isRecord(query);
@@ -165,7 +170,7 @@ export class Transport {
   // ---- the call, from its options to its result
 
   async #run(
-    find: () => [Route, Input],
+    find: () => [Route, CallInput],
     given: RequestOptions,
     state: CallState,
     site: { readonly stack?: string },

@@ -1,17 +1,17 @@
 import { answerWithin, hasIoContexts, sleep, type Clock } from './async.js';
 import { isPostreelError, reasonOf, type ConfigurationError } from './errors.js';
 import {
-  bothSlots,
+  combineSlots,
   CallQueue,
-  maxDeliveryMs,
+  maxInTransitMs,
   queueTimeout,
   reportedOnce,
-  stragglingMs,
+  lateArrivalMs,
   type Budget,
   type Forecast,
   type LocalBudget,
   type Slot,
-  type Turn,
+  type SlotRequest,
 } from './rate-limit.js';
 import type { BudgetLimits, RateBudgetStore, StoreAnswer } from './rate-store.js';
 import { maxPauseMs } from './retry.js';
@@ -55,7 +55,7 @@ export class SharedBudget implements Budget {
     this.#health = new StoreHealth((message) => this.#warn(message), own.clock);
   }
 
-  async acquire(given: Turn): Promise<Slot> {
+  async acquire(given: SlotRequest): Promise<Slot> {
     this.#warn = (message) => given.onWarning(message);
     const turn = reportedOnce(given);
     if (hasIoContexts()) {
@@ -120,7 +120,7 @@ export class SharedBudget implements Budget {
   }
 
   async #round(signal: AbortSignal): Promise<void> {
-    const turn: Turn = {
+    const turn: SlotRequest = {
       method: '',
       path: '',
       priority: 'interactive',
@@ -146,7 +146,7 @@ export class SharedBudget implements Budget {
   }
 
   // Where one request cannot resume another, each call asks the store for itself.
-  async #acquireAlone(turn: Turn): Promise<Slot> {
+  async #acquireAlone(turn: SlotRequest): Promise<Slot> {
     turn.signal?.throwIfAborted();
     const givesUpAt = this.#clock.now() + turn.maxWaitMs;
     for (;;) {
@@ -164,10 +164,10 @@ export class SharedBudget implements Budget {
   }
 
   /** Slots here and in the store, as many as are wanted and free, or how long there is none. */
-  async #take(turn: Turn, wanted: () => number): Promise<Slot[] | Forecast> {
+  async #take(turn: SlotRequest, wanted: () => number): Promise<Slot[] | Forecast> {
     const own = [await this.#own.acquire(turn)];
     while (own.length < wanted()) {
-      const more = this.#own.takeNow();
+      const more = this.#own.tryAcquire();
       if (!more) {
         break;
       }
@@ -192,7 +192,7 @@ export class SharedBudget implements Budget {
     }
     const stored = answer.slots.map((id) => this.#storedSlot(id));
     cancelFrom(stored.length);
-    return own.map((slot, index) => bothSlots(slot, stored[index] as Slot)); // there are as many
+    return own.map((slot, index) => combineSlots(slot, stored[index] as Slot)); // there are as many
   }
 
   /** `undefined` when the store does not answer: then our own budget has to do. */
@@ -202,7 +202,7 @@ export class SharedBudget implements Budget {
     }
     try {
       // Of a sender that died, the service may see a request until then.
-      const leaseMs = this.#limits.windowMs + maxDeliveryMs;
+      const leaseMs = this.#limits.windowMs + maxInTransitMs;
       const asked = this.#store.take(this.#group, this.#limits, leaseMs, count);
       const onLate = (late: StoreAnswer) => this.#giveBack(late);
       const answer = await answerWithin(asked, maxAnswerMs, { onLate, signal, clock: this.#clock });
@@ -240,7 +240,7 @@ export class SharedBudget implements Budget {
     };
     return {
       release: once('release', () => release(0)),
-      abandon: once('release', () => release(stragglingMs)),
+      abandon: once('release', () => release(lateArrivalMs)),
       cancel: once('cancel', () => this.#store.cancel(this.#group, id)),
     };
   }

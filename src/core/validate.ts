@@ -88,7 +88,7 @@ export function queryWarnings({ knownQuery }: RouteSchemas, query: unknown): rea
 function problems(
   schema: Schema<unknown> | undefined,
   value: unknown,
-  strange: readonly StrangeField[] = [],
+  strange: readonly UnknownField[] = [],
 ): readonly FieldError[] {
   if (!schema) {
     return [];
@@ -153,17 +153,21 @@ function depth(issues: readonly Issue[]): number {
   return issues.reduce((most, issue) => Math.max(most, issue.path.length), 0);
 }
 
-function describe(issue: Issue, root: unknown, strange: readonly StrangeField[]): FieldError {
+function describe(issue: Issue, root: unknown, strange: readonly UnknownField[]): FieldError {
   const value = valueAt(root, issue.path);
   return {
     field: fieldName(issue.path),
-    message: rule(issue, value) + slip(issue, value, strange),
+    message: rule(issue, value) + typoHint(issue, value, strange),
     code: issue.code ?? 'invalid',
   };
 }
 
 // A required field is often there under another name; so may be the one that would stand for it.
-function slip({ path, instead }: Issue, value: unknown, strange: readonly StrangeField[]): string {
+function typoHint(
+  { path, instead }: Issue,
+  value: unknown,
+  strange: readonly UnknownField[],
+): string {
   const [field] = path;
   if (value !== undefined || path.length !== 1) {
     return '';
@@ -188,17 +192,17 @@ function rule(issue: Issue, value: unknown): string {
     case 'invalid_type':
       return value === undefined
         ? 'is required'
-        : `must be ${withArticle(String(issue['expected']))}; got ${given(value)}`;
+        : `must be ${withArticle(String(issue['expected']))}; got ${describeValue(value)}`;
     case 'invalid_value':
       return value === undefined
         ? 'is required'
-        : `must be ${oneOf(issue['values'])}; got ${given(value)}`;
+        : `must be ${oneOf(issue['values'])}; got ${describeValue(value)}`;
     case 'invalid_format':
-      return `must be ${format(issue['format'])}; got ${given(value)}`;
+      return `must be ${format(issue['format'])}; got ${describeValue(value)}`;
     case 'custom':
       return issue.message;
     default:
-      return value === undefined ? 'is required' : `is not valid; got ${given(value)}`;
+      return value === undefined ? 'is required' : `is not valid; got ${describeValue(value)}`;
   }
 }
 
@@ -210,7 +214,7 @@ function bound(side: string, size: unknown, value: unknown): string {
   if (Array.isArray(value)) {
     return `takes ${side} ${number} items; got ${value.length}`;
   }
-  return `must be ${side} ${number}; got ${given(value)}`;
+  return `must be ${side} ${number}; got ${describeValue(value)}`;
 }
 
 function format(name: unknown): string {
@@ -226,7 +230,7 @@ function oneOf(values: unknown): string {
 }
 
 // Lengths, never contents: an error must not carry what a caller wanted to keep.
-function given(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === null) {
     return 'null';
   }
@@ -262,7 +266,7 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /** A field that a document does not list, and the one that was probably meant. */
-interface StrangeField {
+interface UnknownField {
   readonly name: string;
   readonly meant: string | undefined;
 }
@@ -271,7 +275,7 @@ interface StrangeField {
 function strangeFields(
   body: object,
   { names, aliases = {} }: Omit<KnownFields, 'items'>,
-): readonly StrangeField[] {
+): readonly UnknownField[] {
   return Object.entries(body)
     .filter(([name, value]) => value !== undefined && !names.includes(name))
     .map(([name]) => name)

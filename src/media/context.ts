@@ -27,7 +27,7 @@ import type { MediaOptions, MediaRateLimitOptions } from './options.js';
 import { routes } from './routes.js';
 import { sharedCountedPoller } from './status/counted-poller.js';
 import { FileWaits } from './status/file-waits.js';
-import { isOfOther, otherFile } from './status/other-file.js';
+import { isForOtherFile, otherFile } from './status/other-file.js';
 import { StatusPoller } from './status/poller.js';
 import type { QueueHost } from './queue/queue.js';
 import { sharedSlots, type Slots } from './submit/slots.js';
@@ -104,7 +104,7 @@ export function createContext(given: MediaOptions): MediaContext {
   const submitter = new Submitter({
     transport,
     clock,
-    goesAlone: hasIoContexts(),
+    mustBeAlone: hasIoContexts(),
     slots: async () => {
       slots = await slotsOf(connection, maxJobs);
       return slots;
@@ -119,7 +119,7 @@ export function createContext(given: MediaOptions): MediaContext {
       memory.add(fileId, kind);
       events.emit('job:accepted', { fileId, kind, callId: callId ?? 0 });
     },
-    onTrouble,
+    onSubmitError: onTrouble,
     onWait: (waitMs, queued) => events.emit('throttled', { reason: 'limit', waitMs, queued }),
   });
   const generate: Generate = new Generate(transport, {
@@ -131,7 +131,7 @@ export function createContext(given: MediaOptions): MediaContext {
         submitter,
         ledger,
         clock,
-        onTrouble,
+        onSubmitError: onTrouble,
         warn: (message) => notices.warn(events, message),
       }),
     pendingLimit,
@@ -184,7 +184,7 @@ function createPoller(
   const ask = async (fileId: string, options: RequestOptions, isCharged: boolean) => {
     const input = { query: { fileId }, isCharged };
     const record = await transport.send(generateRoutes.status, input, options);
-    if (isOfOther(record, fileId)) {
+    if (isForOtherFile(record, fileId)) {
       notices.otherFile(events, fileId);
       throw otherFile(fileId);
     }

@@ -14,7 +14,7 @@ import type { MediaFile } from './jobs/file.js';
 import type { JobRecord } from './jobs/job.js';
 import { ledgerOf } from './jobs/ledger.js';
 import { batchPace } from './status/intervals.js';
-import { Lane } from './submit/lane.js';
+import { QueueQuota } from './submit/queue-quota.js';
 
 /** What the worker of a job engine does with each file, and when it stops. */
 export interface EngineOptions<Job> {
@@ -46,12 +46,12 @@ export interface HandedJob {
 /** Makes the jobs of an engine, each once: submits it or follows what was submitted, waits, and saves. */
 export class EngineWorker {
   readonly #host: ReturnType<typeof hostOf>;
-  readonly #lane: Lane;
+  readonly #lane: QueueQuota;
 
   /** @param name - The function that the user calls, for errors. */
   constructor(media: MediaClient, name: string) {
     this.#host = hostOf(media, name);
-    this.#lane = new Lane({
+    this.#lane = new QueueQuota({
       name: `${name} ${crypto.randomUUID()}`,
       maxInProgress: Number.POSITIVE_INFINITY, // the engine says how many are in hand
       maxJobs: Number.POSITIVE_INFINITY,

@@ -298,7 +298,7 @@ export async function* verifyAll(
   try {
     for await (const [email = ''] of untilAborted(blocksOf(emails, 1), signal)) {
       signal?.throwIfAborted();
-      underWay.push(verified(email, verify));
+      underWay.push(verifyOne(email, verify));
       const first = underWay.length < maxUnderWay ? undefined : underWay.shift();
       if (first) {
         const result = await first;
@@ -323,7 +323,7 @@ export async function* verifyAll(
   }
 }
 
-async function verified(
+async function verifyOne(
   email: string,
   verify: (body: VerifyRequest) => PromiseLike<AddressVerification>,
 ): Promise<VerifiedAddress> {

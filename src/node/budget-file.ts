@@ -21,7 +21,7 @@ export interface ProjectBudget {
 /** Changes a budget, and answers what came of it; what has expired is gone already. */
 type Change<T> = (budget: ProjectBudget, now: number) => T;
 
-interface Entry {
+interface BudgetEntry {
   readonly group: string;
   readonly change: Change<unknown>;
   readonly resolve: (result: unknown) => void;
@@ -32,7 +32,7 @@ interface Entry {
 export class BudgetFile {
   readonly #path: string;
   /** Changes that came while the file was locked go together the next time. */
-  #waiting: Entry[] = [];
+  #waiting: BudgetEntry[] = [];
   #isBusy = false;
 
   constructor(path: string) {
@@ -65,7 +65,7 @@ export class BudgetFile {
     this.#isBusy = false;
   }
 
-  async #apply(entries: readonly Entry[]): Promise<unknown[]> {
+  async #apply(entries: readonly BudgetEntry[]): Promise<unknown[]> {
     await mkdir(dirname(this.#path), { recursive: true });
     const results = await withLock(this.#path, async (lock) =>
       (await lock.isHeld()) ? this.#changeNow(entries) : undefined,
@@ -74,7 +74,7 @@ export class BudgetFile {
   }
 
   // Without a pause between reading and writing: a busy process must not sit on the lock.
-  #changeNow(entries: readonly Entry[]): unknown[] {
+  #changeNow(entries: readonly BudgetEntry[]): unknown[] {
     const { budgets, now } = read(this.#path);
     const results = entries.map(({ group, change }) => {
       const budget = budgets.get(group) ?? { slots: new Map(), places: new Map(), closedUntil: 0 };

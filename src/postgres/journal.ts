@@ -66,14 +66,14 @@ const statements = {
   after: `${items} and key > $2 and key < $3 order by key limit $4`,
 };
 
-interface Row {
+interface JournalRow {
   readonly key: string;
   readonly value: string;
   readonly age: string | number;
 }
 
 function itemsOf(rows: readonly unknown[]): JournalItem[] {
-  return (rows as readonly Row[]).map(({ key, value, age: ageMs }) => ({
+  return (rows as readonly JournalRow[]).map(({ key, value, age: ageMs }) => ({
     key,
     value,
     ageMs: Math.max(0, Number(ageMs)),

@@ -37,7 +37,7 @@ export interface FakeServerOptions {
    * For the command: called when a response has ended, also without an answer.
    * @internal
    */
-  onEnd?: (exchange: Exchange) => void;
+  onEnd?: (exchange: ServedRequest) => void;
   /**
    * For the command: called with the text of each answer of a service, as it is sent.
    * @internal
@@ -70,7 +70,7 @@ export interface FakeServer {
 type Handle = (request: Request) => Promise<Response>;
 
 /** A request and how it ended. */
-export interface Exchange {
+export interface ServedRequest {
   readonly method: string;
   /** The path below the server's address, without the query. */
   readonly path: string;
@@ -161,7 +161,7 @@ async function reply(
 function tellEnd(
   { method = 'GET', url = '' }: IncomingMessage,
   response: ServerResponse,
-  onEnd: (exchange: Exchange) => void,
+  onEnd: (exchange: ServedRequest) => void,
 ): void {
   const startedAt = performance.now();
   response.once('close', () => {

@@ -5,7 +5,7 @@ import { checkedOptions, emailOf, newId, prefixOf } from './options.js';
 import type { Life, Place } from './page.js';
 import {
   type End,
-  type Entry,
+  type QueuedEvent,
   type EventRecord,
   isFinal,
   isRejection,
@@ -402,7 +402,7 @@ export class Core implements Life {
     }
   }
 
-  #send(batch: readonly Entry[], isKeptAlive: boolean): void {
+  #send(batch: readonly QueuedEvent[], isKeptAlive: boolean): void {
     const ids = batch.map(({ record }) => record.id);
     const answered = this.#request(batch, isKeptAlive).finally(() => {
       for (const id of ids) {
@@ -416,7 +416,7 @@ export class Core implements Life {
     ids.forEach((id) => this.#answered.set(id, answered));
   }
 
-  async #request(batch: readonly Entry[], isKeptAlive: boolean): Promise<void> {
+  async #request(batch: readonly QueuedEvent[], isKeptAlive: boolean): Promise<void> {
     const controller = new AbortController();
     const records = batch.map(({ record }) => record);
     records.forEach(({ id }) => this.#requests.set(id, controller));

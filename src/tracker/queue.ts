@@ -34,7 +34,7 @@ export interface EventRecord {
 export const NOBODY = '';
 
 /** An event of this tab, as the tab knows it. */
-export interface Entry {
+export interface QueuedEvent {
   record: EventRecord;
   /** The store has it, where other tabs may take it over or erase it. */
   isStored: boolean;
@@ -102,11 +102,11 @@ export interface Ports {
   readonly isOnline: () => boolean;
   readonly bytesOf: (record: EventRecord) => number;
   /** Makes one request; `answered` is called with what came back. */
-  readonly send: (batch: readonly Entry[], isKeptAlive: boolean) => void;
+  readonly send: (batch: readonly QueuedEvent[], isKeptAlive: boolean) => void;
   /** True while a request with this event is open that a disposed tracker of this page has made. */
   readonly isOpen: (id: string) => boolean;
   readonly tell: (told: Told) => void;
-  readonly ended: (entry: Entry, end: End) => void;
+  readonly ended: (entry: QueuedEvent, end: End) => void;
   readonly emit: <Notice extends 'retry' | 'paused' | 'blocked'>(
     notice: Notice,
     detail: TrackerNotices[Notice],
@@ -140,7 +140,7 @@ const OFFLINE_TRY_MS = 60_000;
 
 /** The events of one tab, and when they are sent. */
 export class Queue {
-  entries: readonly Entry[] = [];
+  entries: readonly QueuedEvent[] = [];
   /** The name of this tab. */
   readonly owner: string;
   /** The contact of what is tracked from now on. */
@@ -201,7 +201,7 @@ export class Queue {
   }
 
   /** Takes an event in. A page that is being left hands it over at once. */
-  take(record: EventRecord): Entry {
+  take(record: EventRecord): QueuedEvent {
     const entry = entryOf(record, false);
     this.entries = [...this.entries, entry];
     if (this.isAllowed) {
@@ -255,7 +255,7 @@ export class Queue {
   }
 
   /** Ends events or keeps them, by the answers to one request: it fails once, however many it carried. */
-  answered(batch: readonly Entry[], answerTo: (index: number) => Answer): void {
+  answered(batch: readonly QueuedEvent[], answerTo: (index: number) => Answer): void {
     this.#delayMs = undefined;
     // Another tab may have erased an event whose answer would have it stored again.
     this.obey();
@@ -275,7 +275,7 @@ export class Queue {
     this.#isPageOver = isPageOver;
     const sentOwner = isPageOver ? NOBODY : this.owner;
     const isReachable = !this.#unanswered && this.#isOver(this.#waitsUntil());
-    const batch: Entry[] = [];
+    const batch: QueuedEvent[] = [];
     for (const entry of this.entries) {
       if (!this.#isOurs(entry, [this.owner])) {
         continue;
@@ -497,8 +497,8 @@ export class Queue {
   }
 
   /** The next events for one request, of contacts that wait for no answer. */
-  #nextBatch(busy: ReadonlySet<string | undefined>): Entry[] {
-    const batch: Entry[] = [];
+  #nextBatch(busy: ReadonlySet<string | undefined>): QueuedEvent[] {
+    const batch: QueuedEvent[] = [];
     let size = 0;
     for (const entry of this.entries) {
       if (!this.#isWaiting(entry, busy) || !this.#isOver(entry.until)) {
@@ -518,7 +518,7 @@ export class Queue {
     return batch;
   }
 
-  #batchesOf(entries: readonly Entry[]): (readonly Entry[])[] {
+  #batchesOf(entries: readonly QueuedEvent[]): (readonly QueuedEvent[])[] {
     const { maxBatch } = this.#options;
     const count = Math.ceil(entries.length / maxBatch);
     return Array.from({ length: count }, (_, index) =>
@@ -527,12 +527,12 @@ export class Queue {
   }
 
   /** Nothing but time stands between this event and its request. */
-  #isWaiting({ isSent, record }: Entry, busy: ReadonlySet<string | undefined>): boolean {
+  #isWaiting({ isSent, record }: QueuedEvent, busy: ReadonlySet<string | undefined>): boolean {
     const isOwn = record.owner !== NOBODY && !this.#claims.has(record.id);
     return isOwn && !isSent && !!record.email && !busy.has(record.email);
   }
 
-  #isForExit({ isSent, isStored, record, until }: Entry, isReachable: boolean): boolean {
+  #isForExit({ isSent, isStored, record, until }: QueuedEvent, isReachable: boolean): boolean {
     // With `no-loss` what is handed over comes twice: the next page of the site sends it.
     const isNextPages = this.isWithinSite && this.#options.delivery === 'no-loss';
     // Memory ends with the page: what has no other chance is handed over all the same.
@@ -578,7 +578,7 @@ export class Queue {
     return burst < 1 ? Infinity : now + Math.ceil(((1 - this.#slots) * 1000) / perSecond);
   }
 
-  #reserve(batch: readonly Entry[]): boolean {
+  #reserve(batch: readonly QueuedEvent[]): boolean {
     const sizes = batch.map(({ record }) => this.#ports.bytesOf(record));
     const isReserved = this.#ports.budget.take(sizes.reduce((sum, size) => sum + size, 0));
     for (const [index, entry] of batch.entries()) {
@@ -588,12 +588,12 @@ export class Queue {
   }
 
   /** Before its request, so that no later page repeats it. */
-  #mark(entry: Entry, owner: string): void {
+  #mark(entry: QueuedEvent, owner: string): void {
     entry.isSent = true;
     this.#change(entry, { owner, isHandedOver: true });
   }
 
-  #answered(entry: Entry, answer: Answer): void {
+  #answered(entry: QueuedEvent, answer: Answer): void {
     const { status } = answer;
     this.#ports.budget.giveBack(entry.reserved);
     entry.reserved = 0;
@@ -619,7 +619,7 @@ export class Queue {
   }
 
   /** Keeps an event that was not taken, for a later try. */
-  #keep(entry: Entry, answer: Answer, wasExit: boolean): void {
+  #keep(entry: QueuedEvent, answer: Answer, wasExit: boolean): void {
     const { status } = answer;
     const wasOffline = !status && !this.#isHintWrong && !this.#ports.isOnline();
     const now = this.#ports.now();
@@ -644,7 +644,7 @@ export class Queue {
     }
   }
 
-  #wait(entry: Entry, answer: Answer, wasOffline: boolean): void {
+  #wait(entry: QueuedEvent, answer: Answer, wasOffline: boolean): void {
     const { status } = answer;
     const now = this.#ports.now();
     const delayMs = this.#delayMs ?? this.#delayAfter(answer, wasOffline);
@@ -696,7 +696,7 @@ export class Queue {
    * Reads the stored copy: it is the event's owner that counts, whatever this tab believes. An event that
    * another tab has, or that is gone, is forgotten.
    */
-  #isOurs(entry: Entry, owners: readonly string[]): boolean {
+  #isOurs(entry: QueuedEvent, owners: readonly string[]): boolean {
     const { store } = this.#ports;
     if (this.#claims.has(entry.record.id)) {
       return false; // not certain yet
@@ -719,14 +719,14 @@ export class Queue {
     return false;
   }
 
-  #change(entry: Entry, changes: Partial<EventRecord>): void {
+  #change(entry: QueuedEvent, changes: Partial<EventRecord>): void {
     entry.record = { ...entry.record, ...changes };
     if (entry.isStored) {
       this.#save(entry);
     }
   }
 
-  #save(entry: Entry): void {
+  #save(entry: QueuedEvent): void {
     const isWritten = this.#ports.store.set(entry.record);
     entry.isStored ||= isWritten;
     if (!isWritten) {
@@ -749,7 +749,7 @@ export class Queue {
     }
   }
 
-  #end(entry: Entry, end: End): void {
+  #end(entry: QueuedEvent, end: End): void {
     this.#forget(entry);
     if (entry.isStored) {
       this.#ports.store.remove(entry.record.id);
@@ -757,12 +757,12 @@ export class Queue {
     this.#ports.ended(entry, end);
   }
 
-  #forget(gone: Entry): void {
+  #forget(gone: QueuedEvent): void {
     this.entries = this.entries.filter((entry) => entry !== gone);
   }
 }
 
-const entryOf = (record: EventRecord, isStored: boolean): Entry => ({
+const entryOf = (record: EventRecord, isStored: boolean): QueuedEvent => ({
   record,
   isStored,
   isSent: false,

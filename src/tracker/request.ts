@@ -16,7 +16,7 @@ export interface Target {
 }
 
 /** One request with one or more events. */
-export interface Exchange {
+export interface TrackerExchange {
   readonly records: readonly EventRecord[];
   readonly isKeptAlive: boolean;
   readonly signal: AbortSignal;
@@ -28,7 +28,7 @@ export interface Exchange {
  */
 export async function request(
   target: Target,
-  exchange: Exchange,
+  exchange: TrackerExchange,
 ): Promise<(index: number) => Answer> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const nothing = new Promise<Reply>((resolve) => {
@@ -44,7 +44,10 @@ interface Reply extends Answer {
   readonly results?: readonly number[] | undefined;
 }
 
-async function send(target: Target, { records, isKeptAlive, signal }: Exchange): Promise<Reply> {
+async function send(
+  target: Target,
+  { records, isKeptAlive, signal }: TrackerExchange,
+): Promise<Reply> {
   const bodies = records.map((record) => bodyOf(target, record));
   try {
     // Only these two headers: any other would need the service's consent.

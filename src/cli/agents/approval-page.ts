@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { messageOf } from '../../core/errors.js';
 import { isRecord } from '../../core/values.js';
 import { CommandEnd } from '../exit-codes.js';
-import type { Desk, Plan } from './plans.js';
+import type { PlanStore, Plan } from './plans.js';
 import { Refusal } from './text.js';
 
 /** A page on this machine where a person says yes or no to plans. */
@@ -29,7 +29,7 @@ export interface ApprovalPage {
 const maxFormBytes = 2000;
 
 /** Opens the page on 127.0.0.1. Only who has the token can read or answer it. */
-export async function openApprovalPage(desk: Desk, port = 0): Promise<ApprovalPage> {
+export async function openApprovalPage(desk: PlanStore, port = 0): Promise<ApprovalPage> {
   const token = randomBytes(24).toString('base64url');
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {

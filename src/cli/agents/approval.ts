@@ -1,7 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { spawn } from 'node:child_process';
 import type { ApprovalPage } from './approval-page.js';
-import { planLifetimeMs, textOf, type Ask, type Desk, type Plan } from './plans.js';
+import { planLifetimeMs, textOf, type Ask, type PlanStore, type Plan } from './plans.js';
 
 /** After so long without an answer the page opens as well: a client may announce a question and not show it. */
 export const unansweredMs = 20_000;
@@ -15,7 +15,7 @@ export const hostAnswerMs = 300;
 /** What asking stands on. */
 export interface AskParts {
   readonly mcp: McpServer;
-  readonly desk: Desk;
+  readonly desk: PlanStore;
   readonly page: ApprovalPage;
   /** Aborts when the server stops: nothing is opened any more. */
   readonly stopped: AbortSignal;

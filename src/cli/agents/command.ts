@@ -10,7 +10,7 @@ import { CommandEnd, exitCodes } from '../exit-codes.js';
 import { createPage } from '../fake/page-server.js';
 import type * as Agents from './server.js';
 
-interface Input {
+interface McpInput {
   readonly fake?: boolean;
   readonly folder: string;
   readonly readOnly?: boolean;
@@ -21,7 +21,7 @@ interface Input {
 const journalName = 'postreel-agent.jsonl';
 
 /** `postreel mcp` */
-export const agents = command<Input>({
+export const agents = command<McpInput>({
   name: 'mcp',
   about: 'let an agent use both services by the Model Context Protocol',
   more: 'It talks over stdin and stdout. Whatever mails, spends, deletes, or changes who is mailed is planned first, and done after a person has said yes: in their client, or on a page of this machine that opens in their browser (BROWSER=none keeps it from opening). Needs @modelcontextprotocol/sdk.',
@@ -52,7 +52,7 @@ export const agents = command<Input>({
   run: serveAgent,
 });
 
-async function serveAgent(input: Input, context: Context): Promise<void> {
+async function serveAgent(input: McpInput, context: Context): Promise<void> {
   const { folder, readOnly, tools, port } = input;
   const found = await stat(folder).catch(() => undefined);
   if (!found?.isDirectory()) {

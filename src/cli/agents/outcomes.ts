@@ -2,7 +2,7 @@ import { isPostreelError } from 'postreel';
 import { messageOf, Refusal } from './text.js';
 
 /** What became of a step: `unknown` may have happened. */
-export type Outcome = 'done' | 'partly' | 'failed' | 'unknown';
+export type ToolOutcome = 'done' | 'partly' | 'failed' | 'unknown';
 
 /** How many parts of a step became what. */
 export interface Counts {

@@ -30,7 +30,7 @@ export interface Plan {
 /** How a plan ended. */
 export type Ended = { readonly value: unknown } | { readonly error: unknown };
 
-interface Entry extends Plan {
+interface OpenPlan extends Plan {
   isAsked: boolean;
   state: Plan['state'];
   told: string;
@@ -42,7 +42,7 @@ interface Entry extends Plan {
   waiting: number;
 }
 
-/** Asks a person about a plan, who answers by {@link Desk.decide}; says where, for the agent. */
+/** Asks a person about a plan, who answers by {@link PlanStore.decide}; says where, for the agent. */
 export type Ask = (plan: Plan) => () => string;
 
 /** What a desk works with. */
@@ -67,8 +67,8 @@ export const planLifetimeMs = 60 * 60_000;
 const maxPlans = 100;
 
 /** The plans of one server: made by the agent, decided by a person, carried out once. */
-export class Desk {
-  readonly #plans = new Map<string, Entry>();
+export class PlanStore {
+  readonly #plans = new Map<string, OpenPlan>();
   readonly #parts: DeskParts;
   readonly #steps: Steps;
   readonly #now: () => number;
@@ -206,7 +206,7 @@ export class Desk {
   }
 
   // The plan is made again, and must be the same word for word; then it is written down, and done.
-  async #checkAndRun(plan: Entry): Promise<unknown> {
+  async #checkAndRun(plan: OpenPlan): Promise<unknown> {
     const { id, tool, input } = plan;
     const { services, stopped } = this.#parts;
     this.#assertRunning();
@@ -266,7 +266,7 @@ export class Desk {
     }
   }
 
-  #end(plan: Entry, how: Ended, told: string): void {
+  #end(plan: OpenPlan, how: Ended, told: string): void {
     plan.state = 'ended';
     plan.told = told;
     plan.end(how);
@@ -285,7 +285,7 @@ export class Desk {
     }
   }
 
-  #assertFresh({ state, expiresAt }: Entry): void {
+  #assertFresh({ state, expiresAt }: OpenPlan): void {
     if (state === 'waiting' && expiresAt <= this.#now()) {
       throw new Refusal('This plan is older than an hour: nothing was done. Make a new one.');
     }
@@ -318,9 +318,9 @@ export function textOf({ action, facts, fingerprint }: Plan): string {
 }
 
 function entryOf(
-  facts: Omit<Entry, 'isAsked' | 'state' | 'told' | 'ended' | 'end' | 'waiting'>,
-): Entry {
-  let end: Entry['end'] = () => undefined;
+  facts: Omit<OpenPlan, 'isAsked' | 'state' | 'told' | 'ended' | 'end' | 'waiting'>,
+): OpenPlan {
+  let end: OpenPlan['end'] = () => undefined;
   const ended = new Promise<Ended>((resolve) => {
     end = resolve;
   });

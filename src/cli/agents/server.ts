@@ -17,7 +17,7 @@ import { openApprovalPage } from './approval-page.js';
 import { askPerson, openBrowser } from './approval.js';
 import { patienceMs } from './files.js';
 import { Folder } from './folder.js';
-import { Desk, type Ask } from './plans.js';
+import { PlanStore, type Ask } from './plans.js';
 import { addResources, type Resources } from './resources.js';
 import { ServiceData } from './service-data.js';
 import { asData, failureText, inline, Refusal } from './text.js';
@@ -53,7 +53,15 @@ export async function serve(options: ServeOptions): Promise<void> {
   };
   const stopped = stop.signal;
   const isRehearsal = options.fake !== undefined;
-  const desk = new Desk({ services, data, journal, patienceMs, stopped, isRehearsal, onNews: say });
+  const desk = new PlanStore({
+    services,
+    data,
+    journal,
+    patienceMs,
+    stopped,
+    isRehearsal,
+    onNews: say,
+  });
   const page = await openApprovalPage(desk, port);
   output.note(
     'file' in page.lead
@@ -90,7 +98,7 @@ const maxStopMs = 30_000;
 
 /** What the tools of a server stand on. */
 export interface Calls {
-  readonly desk: Desk;
+  readonly desk: PlanStore;
   readonly services: Services;
   readonly tools: readonly Tool[];
   readonly ask: Ask;
@@ -112,7 +120,7 @@ export function answerCalls({ server }: McpServer, calls: Calls): void {
     ...(plans.length > 0 ? [carryOut] : []),
   ];
   server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: [...reads, ...plans].map(listed),
+    tools: [...reads, ...plans].map(describeTool),
   }));
   server.setRequestHandler(
     CallToolRequestSchema,
@@ -183,7 +191,7 @@ const carryOutFacts = {
   fields: { plan: 'The id of the plan.' },
 } as const;
 
-function listed(tool: Tool): ListedTool {
+function describeTool(tool: Tool): ListedTool {
   const { name, about, inputSchema, kind } = tool;
   const changes = name === carryOutFacts.name;
   const isReadOnly = !changes && (kind === 'plan' || tool.writesFile !== true);

@@ -1,12 +1,12 @@
 import type { JournalStore } from 'postreel';
-import type { Counts, Outcome } from './outcomes.js';
+import type { Counts, ToolOutcome } from './outcomes.js';
 
 /** What the journal of the folder knows of a step: no texts and no addresses. */
 export interface Step {
   /** When it was begun, in ISO 8601. */
   readonly at: string;
   /** `running` as well where the process ended before the step did. */
-  readonly state: 'running' | Outcome;
+  readonly state: 'running' | ToolOutcome;
   /** Of a step that was partly done. */
   readonly counts?: Counts | undefined;
   /** Of what it made. */

@@ -319,7 +319,7 @@ function problemOf({ code, path, message }: Issue, shape: JsonSchema, args: unkn
   const must = `must be ${expectedOf(schema)}`;
   return value === undefined
     ? `${field} is missing: it ${must}`
-    : `${field} ${must}; got ${shown(value)}`;
+    : `${field} ${must}; got ${toShortText(value)}`;
 }
 
 /** `a whole number from 1 to 100` */
@@ -359,7 +359,7 @@ function rangeOf({ minimum, maximum }: JsonSchema): string {
   return isBounded ? ` from ${minimum} to ${maximum}` : '';
 }
 
-function shown(value: unknown): string {
+function toShortText(value: unknown): string {
   const text = inline(value);
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

@@ -26,7 +26,7 @@ import {
   targetOf,
 } from './saving.js';
 
-interface Input {
+interface AudioInput {
   readonly text?: string;
   readonly file?: string;
   readonly voice: string;
@@ -44,7 +44,7 @@ interface Part extends PaidJob {
 }
 
 /** `postreel audio` */
-export const audio = command<Input>({
+export const audio = command<AudioInput>({
   name: 'audio',
   about: 'speak a text of any length, wait for the speech and save it',
   more: 'The same text with the same voice, format and rate is paid for once: run the command again after an interruption, and it makes only what is missing',
@@ -106,11 +106,11 @@ const continueHint =
   'What was submitted is paid for. Run the same command again (without --again): it makes only what is missing.';
 
 /** The key of a text: only what changes the speech is part of it. */
-function keyOf(text: string, { voice, format, rate }: Input): string {
+function keyOf(text: string, { voice, format, rate }: AudioInput): string {
   return `audio/${fingerprint(JSON.stringify([text, voice, format, rate]))}`;
 }
 
-function requestsOf(text: string, { voice, format, rate }: Input) {
+function requestsOf(text: string, { voice, format, rate }: AudioInput) {
   const speed = rate === undefined ? {} : { playbackRate: rate };
   const parts = text.length > limits.textLength ? splitText(text, limits.textLength) : [];
   const whole = { text, range: undefined };
@@ -176,7 +176,7 @@ async function makePart(
   return media.generate.submitPart(request, range, { once: once.key, signal });
 }
 
-async function textOf({ text, file }: Input): Promise<string> {
+async function textOf({ text, file }: AudioInput): Promise<string> {
   if ((text === undefined) === (file === undefined)) {
     throw new CommandEnd('usage', 'Give a text or --file, and not both.');
   }

@@ -1,6 +1,6 @@
 import { csvText } from '../../messaging/csv.js';
 
-type Row = Readonly<Record<string, unknown>>;
+type CsvRow = Readonly<Record<string, unknown>>;
 
 // What Excel and others run when they open a file; a number with a sign is none.
 const formula = /^[=+\-@\t\r]/;
@@ -14,7 +14,7 @@ const ownFields: readonly string[] = ['email', 'subscribed', 'id', 'createdAt', 
  * would run gets an apostrophe in front, unless it is wanted `raw`.
  */
 export function contactsCsv(
-  rows: readonly Row[],
+  rows: readonly CsvRow[],
   isRaw: boolean,
 ): { readonly text: string; readonly notes: readonly string[] } {
   const names = [...new Set([...ownFields, ...rows.flatMap((row) => Object.keys(row))])];
@@ -47,7 +47,7 @@ function runNotes(names: ReadonlySet<string>): string[] {
 }
 
 /** What a CSV file cannot carry back: it has texts only. */
-function lossesOf(rows: readonly Row[]): string[] {
+function lossesOf(rows: readonly CsvRow[]): string[] {
   const structured = new Set<string>();
   const alike = new Set<string>();
   const custom = rows

@@ -8,7 +8,7 @@ import { bytesOf, textOf } from '../environment.js';
 import { createPage } from '../fake/page-server.js';
 import { lineOf } from './request-log.js';
 
-interface Input {
+interface FakeInput {
   readonly port: number;
   readonly host: string;
   readonly speed: number;
@@ -22,7 +22,7 @@ const largestPort = 65_535;
 const usualPort = 4010;
 
 /** `postreel fake` */
-export const fake = command<Input>({
+export const fake = command<FakeInput>({
   name: 'fake',
   about: 'start fakes of both services, with a web page that shows what they hold',
   more: 'Prints addresses and keys as the lines of an .env file, or writes them there: they are the same at every start on the same port. Time runs as on this machine, but a media file is ready after 15 seconds. Requests are logged to stderr. Ctrl+C stops it.',

@@ -5,7 +5,7 @@ import { CommandEnd } from '../exit-codes.js';
 import { tableOf } from '../table.js';
 import { finishJobs, journalOption, makeFolderOf, mediaWithJournal, targetOf } from './saving.js';
 
-interface Input {
+interface JobsInput {
   readonly journal: string;
   readonly out?: string;
 }
@@ -17,7 +17,7 @@ const out = option(
 
 /** `postreel jobs pending`, `resume`, `wait` and `dismiss` */
 export const jobs = [
-  command<Input>({
+  command<JobsInput>({
     name: 'jobs pending',
     about: 'list jobs that are not saved, and calls without a response',
     options: [journalOption()],
@@ -28,7 +28,7 @@ export const jobs = [
       context.output.result(pending, () => describe(pending, context));
     },
   }),
-  command<Input>({
+  command<JobsInput>({
     name: 'jobs resume',
     about: 'wait for every job that is not saved, and save its file',
     options: [out, journalOption()],
@@ -59,7 +59,7 @@ export const jobs = [
       await finishJobs(media, found, { target }, context);
     },
   }),
-  command<Input & { readonly fileId: readonly string[] }>({
+  command<JobsInput & { readonly fileId: readonly string[] }>({
     name: 'jobs wait',
     about: 'wait for jobs by their file ids, and save the files',
     args: [['<fileId...>', 'file ids']],
@@ -82,7 +82,7 @@ export const jobs = [
       await finishJobs(media, found, { target }, context);
     },
   }),
-  command<Input & { readonly id: readonly string[] }>({
+  command<JobsInput & { readonly id: readonly string[] }>({
     name: 'jobs dismiss',
     about: 'forget jobs or calls; the service goes on with what it has',
     args: [['<id...>', 'file ids, or ids of calls whose answer was lost']],

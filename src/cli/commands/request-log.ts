@@ -1,10 +1,10 @@
-import type { Exchange } from '../../testing/server.js';
+import type { ServedRequest } from '../../testing/server.js';
 import type { Context } from '../context.js';
 import type { Style } from '../output.js';
 
 /** One line for a request to a fake; `undefined` for those of the web page. */
 export function lineOf(
-  { method, path, status, durationMs }: Exchange,
+  { method, path, status, durationMs }: ServedRequest,
   { output }: Pick<Context, 'output'>,
 ): string | undefined {
   if (!/^\/(messaging|media|cdn)(\/|$)/.test(path)) {

@@ -6,7 +6,7 @@ import { readText, textOf } from '../environment.js';
 import { CommandEnd } from '../exit-codes.js';
 import { count } from '../table.js';
 
-interface Input {
+interface SendInput {
   readonly to: readonly string[];
   readonly from?: string;
   readonly subject?: string;
@@ -19,7 +19,7 @@ interface Input {
 }
 
 /** `postreel send` */
-export const send = command<Input>({
+export const send = command<SendInput>({
   name: 'send',
   about: 'send an email to one or more people',
   options: [
@@ -56,7 +56,7 @@ export const send = command<Input>({
   },
 });
 
-async function emailOf(input: Input, context: Context): Promise<SendRequest> {
+async function emailOf(input: SendInput, context: Context): Promise<SendRequest> {
   const { to, from, subject, template, reply, data, attach } = input;
   const body = await bodyOf(input, context);
   const attachments = attach && (await Promise.all(attach.map((path) => attachment(path))));
@@ -65,7 +65,7 @@ async function emailOf(input: Input, context: Context): Promise<SendRequest> {
   return { to, ...fields } as unknown as SendRequest; // the client checks what goes together
 }
 
-async function bodyOf({ body, bodyFile }: Input, { streams }: Context) {
+async function bodyOf({ body, bodyFile }: SendInput, { streams }: Context) {
   if (body !== undefined && bodyFile !== undefined) {
     throw new CommandEnd('usage', 'Use --body or --body-file, not both.');
   }

@@ -1,13 +1,13 @@
 import { collectData, command, option } from '../command.js';
 
-interface Input {
+interface TrackInput {
   readonly email: string;
   readonly event: string;
   readonly data?: Record<string, unknown>;
 }
 
 /** `postreel track` */
-export const track = command<Input>({
+export const track = command<TrackInput>({
   name: 'track',
   about: 'track an event of a contact, which may start workflows',
   args: [

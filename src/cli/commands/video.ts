@@ -24,7 +24,7 @@ import {
   type Target,
 } from './saving.js';
 
-interface Input {
+interface VideoInput {
   readonly idea?: string;
   readonly script?: string;
   readonly url?: string;
@@ -37,7 +37,7 @@ interface Input {
 }
 
 /** `postreel video` */
-export const video = command<Input>({
+export const video = command<VideoInput>({
   name: 'video',
   about: 'make one or more videos, wait for them and save the files',
   more: 'The same video is paid for once: run the command again after an interruption, and it makes only what is missing',
@@ -217,7 +217,7 @@ function tell(result: QueueResult, path: string | undefined, context: Context): 
   return 0;
 }
 
-async function readJobs(input: Input): Promise<VideoJob[]> {
+async function readJobs(input: VideoInput): Promise<VideoJob[]> {
   const { idea, script, url, voice, set, jobs } = input;
   if (jobs !== undefined) {
     const list: unknown = JSON.parse(await readText(jobs));

@@ -6,7 +6,7 @@ const maxRows = 200;
 /** The text of the answer to each request. */
 export type Answers = WeakMap<RecordedRequest, string>;
 
-type Row = object;
+type PageRow = object;
 
 /** What the web page shows: the newest rows of one table that hold a text, and how many there are of all. */
 export function stateOf(
@@ -32,7 +32,7 @@ export function stateOf(
 function tablesOf(
   { messaging, media }: FakeServer,
   answers: Answers,
-): Readonly<Record<string, readonly Row[]>> {
+): Readonly<Record<string, readonly PageRow[]>> {
   const { project } = messaging;
   const contacts = [...project.contacts.values()];
   const emails = new Map(contacts.map(({ id, email }) => [id, email]));
@@ -66,7 +66,7 @@ function shown(request: RecordedRequest, service: string, answers: Answers) {
   return { service, method, path, status, at, body: asked, answer: answers.get(request) };
 }
 
-function hasText(row: Row, wanted: string): boolean {
+function hasText(row: PageRow, wanted: string): boolean {
   const texts = Object.values(row).map((value: unknown) =>
     typeof value === 'string' ? value : JSON.stringify(value),
   );

@@ -10,9 +10,9 @@ import type { GenerationJob, JobRecord } from '../jobs/job.js';
 import { ledgerOf, type JobLedger, type OnceJob } from '../jobs/ledger.js';
 import { keyIn } from '../../core/once.js';
 import type { FileKind } from '../status/intervals.js';
-import type { Lane } from '../submit/lane.js';
+import type { QueueQuota } from '../submit/queue-quota.js';
 import type { OnceJobs } from '../submit/once.js';
-import type { Parcel, Submitted } from '../submit/parcel.js';
+import type { Submission, Submitted } from '../submit/submission.js';
 import type { Submitter } from '../submit/submitter.js';
 import { submitLongAudio, type SubmitPart } from './long-audio/submit.js';
 import { isVideo, withFormat, type MediaJob } from './media-job.js';
@@ -56,7 +56,7 @@ export interface GenerateHost {
 
 /** What a queue adds to a call. */
 export interface QueueTerms {
-  readonly lane: Lane;
+  readonly lane: QueueQuota;
   /** The job under its key, where the queue has a name. */
   readonly once: ((job: MediaJob) => OnceJob) | undefined;
   readonly folderId: string | undefined;
@@ -220,7 +220,7 @@ export class Generate implements NamesOf<typeof routes> {
         const { retryFailed = false, retry, ...rest } = checked.options as GenerateOptions;
         const folder = payload ? { ...(terms && { folderId: terms.folderId }), ...own } : {};
         const sendsUnknown = terms?.sendsUnknown ?? retry?.unknownOutcome ?? false;
-        const parcel: Parcel = {
+        const parcel: Submission = {
           kind,
           jobs,
           folder,
@@ -245,7 +245,7 @@ export class Generate implements NamesOf<typeof routes> {
         };
       } catch (reason) {
         const caller = terms ? undefined : options.signal; // a queue ends jobs by a signal of its own
-        const failure = state.mayHaveHappened ? keptOpen(reason, caller) : reason;
+        const failure = state.mayHaveHappened ? markUnknown(reason, caller) : reason;
         state.outcome = state.mayHaveHappened ? 'unknown' : state.outcome;
         locate(failure, site, terms ? 'call' : 'outer call'); // a queue's line is its caller's
         throw failure;
@@ -290,7 +290,7 @@ function complete(body: unknown, maxJobs: number): unknown {
 }
 
 /** An earlier attempt was lost: however a later one ends, it may have taken effect. */
-function keptOpen(failure: unknown, signal: AbortSignal | undefined): unknown {
+function markUnknown(failure: unknown, signal: AbortSignal | undefined): unknown {
   if (!isPostreelError(failure) || failure.outcome === 'unknown' || isAbortOf(signal, failure)) {
     return failure;
   }

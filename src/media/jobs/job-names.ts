@@ -1,7 +1,7 @@
 import { invalidRequest } from '../../core/errors.js';
 import { kindOf } from '../../core/request.js';
 import type { MediaJob } from '../generate/media-job.js';
-import { printOf } from './ledger.js';
+import { hashOf } from './ledger.js';
 
 /**
  * Names the jobs of a queue: by the caller's key, or by what they are. Equal jobs without a key are
@@ -13,7 +13,7 @@ export function jobNamer(key: ((job: MediaJob) => string) | undefined): (job: Me
   }
   const seen = new Map<string, number>();
   return (job) => {
-    const content = printOf(job);
+    const content = hashOf(job);
     const count = seen.get(content) ?? 0;
     seen.set(content, count + 1);
     return `${content} ${count}`;

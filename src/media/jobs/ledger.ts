@@ -13,8 +13,8 @@ import {
   unknownOf,
   type Answered,
   type Claimed,
-  type Entry,
-  type Known,
+  type KeyEntry,
+  type StoredEntry,
   type Ledger,
   type Unknown,
 } from '../../core/ledger.js';
@@ -76,12 +76,12 @@ export interface OnceJob {
   readonly print: string;
   readonly owner?: string | undefined;
   /** The entry that it takes over: a job that failed or is unknown, and is to be made again. */
-  readonly over?: Known | undefined;
+  readonly over?: StoredEntry | undefined;
 }
 
 /** What is known of a key. */
 export type Found =
-  | { readonly state: 'free'; readonly over: Known | undefined }
+  | { readonly state: 'free'; readonly over: StoredEntry | undefined }
   | {
       readonly state: 'claimed';
       readonly leftMs: number;
@@ -119,7 +119,7 @@ export class JobLedger {
   readonly #keys: KeyScope;
   readonly #ledger: Ledger;
   /** The entries of files that this client has seen, until they are settled. */
-  readonly #files = new Map<string, Map<string, Known<Answered>>>();
+  readonly #files = new Map<string, Map<string, StoredEntry<Answered>>>();
   /** The files that were found in the journal, of this run or an earlier one. */
   readonly #read = new Set<string>();
 
@@ -132,7 +132,7 @@ export class JobLedger {
   onceOf(kind: FileKind, key: string, job: MediaJob): OnceJob {
     const call = callOf(kind);
     const place = placeOf(this.#keys.scope, { key, call });
-    return { place, key, call, print: printOf(job) };
+    return { place, key, call, print: hashOf(job) };
   }
 
   /** A job of a named queue or of an engine. */
@@ -140,7 +140,7 @@ export class JobLedger {
     const { queueScope, owner } = this.#keys;
     const call = `queue ${queue}`;
     const place = placeOf(queueScope, { key, call });
-    return { place, key, call, print: printOf(job), owner };
+    return { place, key, call, print: hashOf(job), owner };
   }
 
   /** What is known of a job, and whether it may be made. */
@@ -193,7 +193,7 @@ export class JobLedger {
     once: OnceJob | undefined,
   ): Promise<HeldClaim | undefined> {
     const id = `${call}-${place}`;
-    const own = once ?? { ...this.#own(id), print: printOf(job) };
+    const own = once ?? { ...this.#own(id), print: hashOf(job) };
     const { key, print, owner, over } = own; // with or without an owner
     const content: Content = { job, call, place, ...(part && { part }) };
     const facts = { id, key, call: own.call, print, ...(owner !== undefined && { owner }) };
@@ -206,7 +206,7 @@ export class JobLedger {
    * Resolves once the ids are written, or could not be at the first try.
    */
   async accept(
-    claims: readonly Known<Claimed | Unknown>[],
+    claims: readonly StoredEntry<Claimed | Unknown>[],
     records: readonly (JobRecord | null)[],
     unassigned: readonly JobRecord[] = [],
   ): Promise<void> {
@@ -229,8 +229,8 @@ export class JobLedger {
 
   /** The call of these jobs certainly made nothing: their keys are free, or stand as they were before. */
   async release(
-    claims: readonly Known<Claimed | Unknown>[],
-    before: readonly Known[],
+    claims: readonly StoredEntry<Claimed | Unknown>[],
+    before: readonly StoredEntry[],
   ): Promise<void> {
     const changes = claims.map((known) => {
       const over = before.find(({ place }) => place === known.place)?.entry;
@@ -240,10 +240,12 @@ export class JobLedger {
   }
 
   /** Nobody knows what became of these jobs. Resolves to what stands for them now. */
-  async lose(claims: readonly Known<Claimed | Unknown>[]): Promise<readonly Known<Unknown>[]> {
+  async lose(
+    claims: readonly StoredEntry<Claimed | Unknown>[],
+  ): Promise<readonly StoredEntry<Unknown>[]> {
     const changes = claims.map((known) => this.#ledger.change(known, unknownOf(known.entry)));
     await Promise.all(changes.map(({ tried }) => tried));
-    return changes.flatMap(({ known }) => known ?? []);
+    return changes.flatMap(({ parseItem: known }) => known ?? []);
   }
 
   /** Was this file read from the journal? */
@@ -272,7 +274,7 @@ export class JobLedger {
 
   /** What is not settled, of this client's project. */
   async pending(): Promise<PendingJobs> {
-    const open: Known[] = [];
+    const open: StoredEntry[] = [];
     for await (const known of this.#entries()) {
       if (isSettled(known)) {
         continue;
@@ -323,11 +325,11 @@ export class JobLedger {
     return this.#ledger.flush();
   }
 
-  async *#entries(): AsyncGenerator<Known, void, undefined> {
+  async *#entries(): AsyncGenerator<StoredEntry, void, undefined> {
     const { scope, queueScope, owner } = this.#keys;
     for (const prefix of new Set([scope, queueScope])) {
       for await (const known of this.#ledger.entries(`once/${prefix}/`)) {
-        if (isOfQueue(known.entry) ? known.entry.owner === owner : calls.has(known.entry.call)) {
+        if (isQueueEntry(known.entry) ? known.entry.owner === owner : calls.has(known.entry.call)) {
           yield known;
         }
       }
@@ -346,17 +348,17 @@ export class JobLedger {
     return this.#note(record.fileId, { place, entry, text: undefined, ageMs: 0 }, entry);
   }
 
-  async #note(fileId: string, known: Known, entry: Answered): Promise<void> {
+  async #note(fileId: string, known: StoredEntry, entry: Answered): Promise<void> {
     const change = this.#ledger.change(known, entry);
-    if (change.known) {
-      this.#remember(fileId, change.known);
+    if (change.parseItem) {
+      this.#remember(fileId, change.parseItem);
     }
     await change.tried;
   }
 
   // Two jobs may have one file: nothing hangs on the id of a file alone.
-  #remember(fileId: string, known: Known<Answered>): void {
-    const all = this.#files.get(fileId) ?? new Map<string, Known<Answered>>();
+  #remember(fileId: string, known: StoredEntry<Answered>): void {
+    const all = this.#files.get(fileId) ?? new Map<string, StoredEntry<Answered>>();
     all.set(known.place, known);
     this.#files.set(fileId, all);
     if ([...all.values()].every(isSettled)) {
@@ -365,8 +367,8 @@ export class JobLedger {
   }
 
   /** The jobs of an unknown call. A call that may still be answered is refused. */
-  async #unknown(call: string): Promise<Known<Unknown | Claimed>[]> {
-    const lost: Known<Unknown | Claimed>[] = [];
+  async #unknown(call: string): Promise<StoredEntry<Unknown | Claimed>[]> {
+    const lost: StoredEntry<Unknown | Claimed>[] = [];
     for await (const known of this.#entries()) {
       if (isUnanswered(known) && contentOf(known).call === call) {
         if (isAlive(known)) {
@@ -391,7 +393,7 @@ export function ledgerOf(ledger: JobLedger | undefined, name = 'This'): JobLedge
  * Which content a job is, without the address that only hears of its end. What cannot be sent is an
  * `InvalidRequestError`.
  */
-export function printOf(job: MediaJob): string {
+export function hashOf(job: MediaJob): string {
   const whole = wireValue(isVideo(job) ? withFormat(job) : job);
   return fingerprint(canonical({ ...(isRecord(whole) && whole), webhook: undefined }));
 }
@@ -405,15 +407,15 @@ const calls: ReadonlySet<string> = new Set([callOf('video'), callOf('audio'), 'P
 
 /** Is this a call of the media service, as entries of a journal name it? */
 export function isMediaCall(call: string): boolean {
-  return calls.has(call) || isOfQueue({ call });
+  return calls.has(call) || isQueueEntry({ call });
 }
 
 /** Is this a job of a named queue, or of an engine? */
-function isOfQueue({ call }: { readonly call: string }): boolean {
+function isQueueEntry({ call }: { readonly call: string }): boolean {
   return call.startsWith('queue ');
 }
 
-function pendingIn(open: readonly Known[]): PendingJobs {
+function pendingIn(open: readonly StoredEntry[]): PendingJobs {
   const oldestFirst = [...open].sort((one, other) => other.ageMs - one.ageMs);
   const answered = oldestFirst.filter(isAnswered);
   const unanswered = oldestFirst.filter(isUnanswered);
@@ -437,8 +439,8 @@ function pendingIn(open: readonly Known[]): PendingJobs {
   };
 }
 
-function byCall(open: readonly Known<Unknown | Claimed>[]) {
-  const calls = new Map<string, Known<Unknown | Claimed>[]>();
+function byCall(open: readonly StoredEntry<Unknown | Claimed>[]) {
+  const calls = new Map<string, StoredEntry<Unknown | Claimed>[]>();
   for (const known of open) {
     const { call } = contentOf(known);
     calls.set(call, [...(calls.get(call) ?? []), known]);
@@ -447,7 +449,7 @@ function byCall(open: readonly Known<Unknown | Claimed>[]) {
 }
 
 /** The jobs of a call, in their order there. */
-function jobsOf(all: readonly Known<Unknown | Claimed>[]): MediaJob[] {
+function jobsOf(all: readonly StoredEntry<Unknown | Claimed>[]): MediaJob[] {
   const contents = all.map(contentOf).sort((one, other) => one.place - other.place);
   return contents.map(({ job }) => job);
 }
@@ -457,7 +459,7 @@ function timeIn(ms: number): string {
   return new Date(Date.now() + ms).toISOString();
 }
 
-function factsOf({ id, key, call, print, owner }: Entry) {
+function factsOf({ id, key, call, print, owner }: KeyEntry) {
   return { id, key, call, print, ...(owner !== undefined && { owner }) };
 }
 
@@ -465,19 +467,19 @@ function recordOf({ answer }: Answered): JobRecord {
   return answer as JobRecord; // as it was written
 }
 
-function contentOf({ entry }: Known<Claimed | Unknown>): Content {
+function contentOf({ entry }: StoredEntry<Claimed | Unknown>): Content {
   return entry.content as Content; // as it was claimed
 }
 
-function isUnanswered(known: Known): known is Known<Unknown | Claimed> {
+function isUnanswered(known: StoredEntry): known is StoredEntry<Unknown | Claimed> {
   return known.entry.state !== 'answered';
 }
 
-function isAnswered(known: Known): known is Known<Answered> {
+function isAnswered(known: StoredEntry): known is StoredEntry<Answered> {
   return known.entry.state === 'answered';
 }
 
-function isSettled(known: Known): boolean {
+function isSettled(known: StoredEntry): boolean {
   return isAnswered(known) && known.entry.end !== undefined && known.entry.end !== 'done';
 }
 

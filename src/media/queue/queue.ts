@@ -16,7 +16,7 @@ import { jobNamer } from '../jobs/job-names.js';
 import type { GenerationJob } from '../jobs/job.js';
 import { ledgerOf, type JobLedger } from '../jobs/ledger.js';
 import { batchPace } from '../status/intervals.js';
-import { Lane } from '../submit/lane.js';
+import { QueueQuota } from '../submit/queue-quota.js';
 import {
   readQueueOptions,
   requireJobs,
@@ -48,7 +48,7 @@ const maxLostCalls = 2;
 const refusalsForAll = 5;
 
 /** The queue does not want a job any more: it is not yielded. */
-class Withdrawn extends Error {}
+class QueueClosed extends Error {}
 
 /**
  * Takes jobs from its input, submits each, waits for its file, saves it, and yields what came of it.
@@ -61,7 +61,7 @@ export class JobQueue implements MediaQueue {
   readonly #source: StartedIterator<MediaJob> | undefined;
   readonly #site: CallSite;
   readonly #options: QueueOptions;
-  readonly #lane: Lane;
+  readonly #lane: QueueQuota;
   readonly #nameOf: (job: MediaJob) => string;
   readonly #names = new Set<string>();
   readonly #results: QueueResult[] = [];
@@ -93,7 +93,7 @@ export class JobQueue implements MediaQueue {
     this.#options = this.#checked(given);
     const options = this.#options;
     this.#nameOf = jobNamer(options.key);
-    this.#lane = new Lane({
+    this.#lane = new QueueQuota({
       name: options.name ?? crypto.randomUUID(),
       maxInProgress: Math.min(options.concurrency ?? pendingLimit, pendingLimit),
       maxJobs: options.maxJobs ?? Number.POSITIVE_INFINITY,
@@ -117,7 +117,7 @@ export class JobQueue implements MediaQueue {
   }
 
   drain(): void {
-    this.#close(new Withdrawn());
+    this.#close(new QueueClosed());
   }
 
   /** For programs in plain JavaScript: `for … of` cannot wait for a result. */
@@ -151,7 +151,7 @@ export class JobQueue implements MediaQueue {
         const next = this.#results.shift();
         if (!next) {
           if (this.#isLost && this.#isIdle) {
-            this.#close(new Withdrawn());
+            this.#close(new QueueClosed());
           }
           await this.#news.wait();
           continue;
@@ -177,8 +177,8 @@ export class JobQueue implements MediaQueue {
       }
     } finally {
       stopListening();
-      this.#left.abort(new Withdrawn());
-      this.#close(new Withdrawn());
+      this.#left.abort(new QueueClosed());
+      this.#close(new QueueClosed());
       await (signal?.aborted ? undefined : this.#host.ledger?.flush().catch(() => undefined)); // told by then
     }
   }
@@ -215,7 +215,7 @@ export class JobQueue implements MediaQueue {
   }
 
   get #isOver(): boolean {
-    const isClosed = this.#closed.signal.reason instanceof Withdrawn;
+    const isClosed = this.#closed.signal.reason instanceof QueueClosed;
     return (this.#isExhausted || isClosed) && this.#counts.unfinished === 0;
   }
 
@@ -236,7 +236,7 @@ export class JobQueue implements MediaQueue {
     const { signal: left } = this.#left;
     this.#lane.isFilling = true;
     try {
-      while (!left.aborted && !(this.#closed.signal.reason instanceof Withdrawn)) {
+      while (!left.aborted && !(this.#closed.signal.reason instanceof QueueClosed)) {
         // Results that nobody takes count as well: jobs that fail at once may have no end.
         if (this.#counts.waiting + this.#results.length >= ahead) {
           this.#lane.isFilling = false;
@@ -284,7 +284,7 @@ export class JobQueue implements MediaQueue {
       result = { index, input, job, file };
       this.#counts.done++;
     } catch (error) {
-      if (!this.#left.signal.aborted && !(error instanceof Withdrawn)) {
+      if (!this.#left.signal.aborted && !(error instanceof QueueClosed)) {
         const reason = error ?? new Error('The job failed without a reason.');
         result = { index, input, job, error: reason };
         this.#counts.failed++;
@@ -317,7 +317,7 @@ export class JobQueue implements MediaQueue {
       const options = { signal, priority: 'bulk', retryFailed } as const;
       const call = this.#host.generate.submitFor(input, terms, options);
       const submitted = await call.catch((failure: unknown) => {
-        const isLost = failure instanceof Withdrawn && call.outcome === 'unknown';
+        const isLost = failure instanceof QueueClosed && call.outcome === 'unknown';
         throw isLost ? answerLost() : failure;
       });
       this.#refusals.count = 0;

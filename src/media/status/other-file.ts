@@ -3,7 +3,7 @@ import type { StatusRecord } from '../generate/types.js';
 import { routes } from '../generate/routes.js';
 
 /** Does a status record name another file than the one that was asked for? */
-export function isOfOther(record: StatusRecord, fileId: string): boolean {
+export function isForOtherFile(record: StatusRecord, fileId: string): boolean {
   const named: unknown = record.fileId; // an id may come as a number
   return (typeof named === 'string' || typeof named === 'number') && `${named}` !== fileId;
 }

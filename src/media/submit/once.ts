@@ -5,7 +5,7 @@ import { waitingForClaim } from '../../core/once.js';
 import { routes } from '../generate/routes.js';
 import type { Again, Found, JobLedger, OnceJob } from '../jobs/ledger.js';
 import { replayed } from './paid-call.js';
-import type { Parcel, Submitted } from './parcel.js';
+import type { Submission, Submitted } from './submission.js';
 import type { Submitter } from './submitter.js';
 
 const askAgainMs = 1_000;
@@ -17,12 +17,12 @@ export interface OnceParts {
   readonly ledger: JobLedger;
   readonly clock: Clock;
   /** The journal does not answer, and a queue waits for it. */
-  readonly onTrouble: (failure: unknown) => void;
+  readonly onSubmitError: (failure: unknown) => void;
   /** Emits a `warning`. */
   readonly warn: (message: string) => void;
 }
 
-type OnceParcel = Parcel & { readonly once: OnceJob };
+type OnceParcel = Submission & { readonly once: OnceJob };
 
 /** Submits each key once: what the journal knows under a key is not submitted again. */
 export class OnceJobs {
@@ -102,7 +102,7 @@ export class OnceJobs {
 
   /** What the journal knows; a queue waits until it answers. */
   async #find({ once, lane, options }: OnceParcel, again: Again): Promise<Found> {
-    const { ledger, clock, onTrouble } = this.#parts;
+    const { ledger, clock, onSubmitError: onTrouble } = this.#parts;
     const startedAt = clock.now();
     for (;;) {
       try {

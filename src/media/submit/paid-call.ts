@@ -2,13 +2,13 @@ import type { Answer, RequestOptions } from '../../core/types.js';
 import { isPostreelError, isTransient, type Outcome } from '../../core/errors.js';
 import type { RunningCall } from '../../core/call.js';
 import { claimLimitMs, type HeldClaim } from '../../core/claim.js';
-import { isJournalGone, type Claimed, type Known, type Unknown } from '../../core/ledger.js';
+import { isJournalGone, type Claimed, type StoredEntry, type Unknown } from '../../core/ledger.js';
 import { audioRecords, FileIdsMissingError, videoRecords } from '../generate/accepted.js';
 import { routes } from '../generate/routes.js';
 import type { VideoJob } from '../generate/types.js';
 import type { JobRecord } from '../jobs/job.js';
 import { isPendingLimitError } from './full.js';
-import { bodyOf, count, lanesOf, type Waiting } from './parcel.js';
+import { bodyOf, count, lanesOf, type WaitingSubmission } from './submission.js';
 import type { Slots } from './slots.js';
 import type { SubmitterParts } from './submitter.js';
 
@@ -16,40 +16,40 @@ import type { SubmitterParts } from './submitter.js';
 export interface CallHost {
   readonly slots: Slots;
   /** Chooses what the call carries, once the rate limit has granted it. */
-  choose(): readonly Waiting[];
+  choose(): readonly WaitingSubmission[];
   /** The fewest slots that are worth a call. */
   readonly fewestSlots: number;
   /** May this one wait any longer? */
-  mayWait(one: Waiting): boolean;
+  mayWait(one: WaitingSubmission): boolean;
   /** These leave now. */
-  onLeft(members: readonly Waiting[]): void;
+  onLeft(members: readonly WaitingSubmission[]): void;
   /** The service has taken jobs. */
-  onAccepted(members: readonly Waiting[]): void;
+  onAccepted(members: readonly WaitingSubmission[]): void;
   /** One may be submitted again. */
-  again(one: Waiting): void;
+  again(one: WaitingSubmission): void;
   /** Nothing leaves for a while: as long as a failure asks, or longer each time. */
   pause(firstMs: number, mostMs?: number, failure?: unknown): void;
 }
 
 /** Nothing may leave after all: no slot is free, or nobody waits any more. */
-class NothingToSend extends Error {}
+class EmptyBatch extends Error {}
 
 /** What has left. */
-interface Batch {
-  readonly members: readonly Waiting[];
+interface PaidBatch {
+  readonly members: readonly WaitingSubmission[];
   /** One for each job; `undefined` without a journal. */
-  readonly claims: readonly Claim[];
+  readonly claims: readonly JobClaim[];
   readonly slots: readonly string[];
   readonly body: unknown;
 }
 
 /** A parcel with its claims. */
 interface Load {
-  readonly one: Waiting;
-  readonly own: readonly Claim[];
+  readonly one: WaitingSubmission;
+  readonly own: readonly JobClaim[];
 }
 
-type Claim = HeldClaim | undefined;
+type JobClaim = HeldClaim | undefined;
 
 const firstPauseMs = 500;
 const maxPauseMs = 60_000;
@@ -63,12 +63,12 @@ const journalAgainMs = 5_000;
 export class PaidCall {
   readonly #parts: SubmitterParts;
   readonly #host: CallHost;
-  readonly #head: Waiting;
+  readonly #head: WaitingSubmission;
   readonly #id = crypto.randomUUID();
   readonly #controller = new AbortController();
-  #batch: Batch | undefined;
+  #batch: PaidBatch | undefined;
   /** The entries of jobs whose outcome is unknown, by their claims. */
-  readonly #lost = new Map<HeldClaim, Known<Unknown>>();
+  readonly #lost = new Map<HeldClaim, StoredEntry<Unknown>>();
   #callId: number | undefined;
   /** Does every job of the call have its outcome? */
   #isAnswered = false;
@@ -78,7 +78,7 @@ export class PaidCall {
     this.#onLeft = resolve;
   });
 
-  constructor(parts: SubmitterParts, host: CallHost, head: Waiting) {
+  constructor(parts: SubmitterParts, host: CallHost, head: WaitingSubmission) {
     this.#parts = parts;
     this.#host = host;
     this.#head = head;
@@ -87,7 +87,7 @@ export class PaidCall {
   /** Nobody wants it any more, as long as it has not left. */
   cancel(): void {
     if (!this.#batch) {
-      this.#controller.abort(new NothingToSend());
+      this.#controller.abort(new EmptyBatch());
     }
   }
 
@@ -149,7 +149,7 @@ export class PaidCall {
   }
 
   /** Takes slots and claims the jobs: the last thing before the request leaves. */
-  async #load(limitMs: number): Promise<Batch> {
+  async #load(limitMs: number): Promise<PaidBatch> {
     const { slots } = this.#host;
     const chosen = this.#host.choose();
     const wanted = count(chosen);
@@ -177,7 +177,7 @@ export class PaidCall {
       if (taken.length === 0 && wanted > 0) {
         this.#host.pause(askAgainMs, askAgainMs);
       }
-      throw new NothingToSend();
+      throw new EmptyBatch();
     }
     this.#host.onLeft(members);
     for (const { one, own } of going) {
@@ -202,7 +202,11 @@ export class PaidCall {
   }
 
   /** The claims of a parcel; `undefined` when it does not go with this call. */
-  async #claim(one: Waiting, from: number, limitMs: number): Promise<Claim[] | undefined> {
+  async #claim(
+    one: WaitingSubmission,
+    from: number,
+    limitMs: number,
+  ): Promise<JobClaim[] | undefined> {
     const { ledger } = this.#parts;
     const { jobs, once, lane, part, stop } = one.parcel;
     if (!ledger) {
@@ -232,7 +236,7 @@ export class PaidCall {
       one.reject(stop.reason);
     } else if (lane && isJournalGone(failed.reason) && this.#host.mayWait(one)) {
       one.tries++; // it may be about this job alone: others go first
-      this.#parts.onTrouble(failed.reason);
+      this.#parts.onSubmitError(failed.reason);
       this.#host.pause(journalAgainMs, journalAgainMs);
     } else {
       reject(one, failed.reason, 'not-sent');
@@ -243,7 +247,7 @@ export class PaidCall {
   async #onFailure(failure: unknown, call: RunningCall<JobRecord[]>): Promise<void> {
     const batch = this.#batch;
     if (!batch) {
-      if (!(failure instanceof NothingToSend)) {
+      if (!(failure instanceof EmptyBatch)) {
         this.#turnBack(this.#head, failure);
       }
     } else if (failure instanceof FileIdsMissingError) {
@@ -257,7 +261,7 @@ export class PaidCall {
   }
 
   async #accept(
-    { members, claims, slots: taken }: Batch,
+    { members, claims, slots: taken }: PaidBatch,
     records: readonly (JobRecord | null)[],
     callId: number | undefined,
     unassigned: readonly JobRecord[] = [],
@@ -272,7 +276,7 @@ export class PaidCall {
   }
 
   #handOut(
-    { members }: Batch,
+    { members }: PaidBatch,
     records: readonly (JobRecord | null)[],
     answer: Answer<unknown> | undefined,
     failure?: unknown,
@@ -318,24 +322,24 @@ export class PaidCall {
    * The caller of some jobs no longer waits: their outcome is unknown until the response comes. Once nobody
    * waits for the call, it is given up, and its response is read for a limited time.
    */
-  async #onOver(own: readonly Claim[]): Promise<void> {
+  async #onOver(own: readonly JobClaim[]): Promise<void> {
     if (this.#isAnswered) {
       return;
     }
     if (this.#batch?.members.every(({ isOver }) => isOver)) {
-      this.#controller.abort(new NothingToSend());
+      this.#controller.abort(new EmptyBatch());
     } else {
       await this.#lose(own);
     }
   }
 
   /** The entries of claims as they stand in the journal. The claims are no longer renewed. */
-  #known(claims: readonly Claim[]): Known<Claimed | Unknown>[] {
+  #known(claims: readonly JobClaim[]): StoredEntry<Claimed | Unknown>[] {
     return claims.flatMap((claim) => (claim && (this.#lost.get(claim) ?? claim.release())) ?? []);
   }
 
   /** Writes down that the outcome of these jobs is unknown. */
-  async #lose(claims: readonly Claim[]): Promise<void> {
+  async #lose(claims: readonly JobClaim[]): Promise<void> {
     const open = claims.filter((claim) => claim !== undefined && !this.#lost.has(claim));
     const lost = (await this.#parts.ledger?.lose(this.#known(open))) ?? [];
     lost.forEach((known, place) => {
@@ -346,7 +350,7 @@ export class PaidCall {
     });
   }
 
-  async #fail(batch: Batch, failure: unknown, outcome: Outcome | undefined): Promise<void> {
+  async #fail(batch: PaidBatch, failure: unknown, outcome: Outcome | undefined): Promise<void> {
     const { members, slots } = batch;
     if (outcome !== 'not-sent' && outcome !== 'rejected') {
       members.forEach(({ parcel }) => parcel.lane?.end(parcel.jobs.length));
@@ -373,7 +377,7 @@ export class PaidCall {
   }
 
   /** Its jobs may have been made: their keys stay, and for a while their slots. */
-  async #onLost({ members, claims }: Batch, failure: unknown): Promise<void> {
+  async #onLost({ members, claims }: PaidBatch, failure: unknown): Promise<void> {
     // A refusal leaves open which of its jobs were made, but the service did answer.
     const isAnswered = isPostreelError(failure) && (failure.status ?? 500) < 500;
     if (isAnswered) {
@@ -397,26 +401,26 @@ export class PaidCall {
 
   #pauseAfter(failure: unknown): void {
     // A call that nobody waits for any more says nothing about the service.
-    if (!(failure instanceof NothingToSend)) {
+    if (!(failure instanceof EmptyBatch)) {
       this.#host.pause(firstPauseMs, maxPauseMs, failure);
     }
   }
 
   // A caller may say that a job may be made twice: it takes over the key that stays as unknown.
-  #takeOver(one: Waiting): void {
+  #takeOver(one: WaitingSubmission): void {
     const { once } = one.parcel;
     const over = [...this.#lost.values()].find(({ place }) => place === once?.place);
     one.parcel = once && over ? { ...one.parcel, once: { ...once, over } } : one.parcel;
   }
 
   /** This call did nothing: what stood under these keys before stands there again. */
-  async #free(members: readonly Waiting[], claims: readonly Claim[]): Promise<void> {
+  async #free(members: readonly WaitingSubmission[], claims: readonly JobClaim[]): Promise<void> {
     const before = members.flatMap(({ parcel }) => parcel.once?.over ?? []);
     await this.#parts.ledger?.release(this.#known(claims), before);
   }
 
   /** Too many requests, or too many jobs: waited out and made, in smaller calls where that may help. */
-  #onLimit(members: readonly Waiting[], failure: unknown): void {
+  #onLimit(members: readonly WaitingSubmission[], failure: unknown): void {
     const jobs = count(members);
     const isFull = isPendingLimitError(failure);
     for (const one of members) {
@@ -434,7 +438,7 @@ export class PaidCall {
   }
 
   /** A job that certainly was not sent goes again, unless it is no outage, or an endless one. */
-  #turnBack(one: Waiting, failure: unknown): void {
+  #turnBack(one: WaitingSubmission, failure: unknown): void {
     const { lane } = one.parcel;
     const mayPass =
       isPostreelError(failure) && isTransient(failure) && failure.code !== 'QUEUE_TIMEOUT';
@@ -444,7 +448,7 @@ export class PaidCall {
     one.tries++;
     if (mayPass && isPatient) {
       if (lane) {
-        this.#parts.onTrouble(failure);
+        this.#parts.onSubmitError(failure);
       }
       this.#host.again(one);
     } else {
@@ -452,7 +456,7 @@ export class PaidCall {
     }
   }
 
-  #retriesOf({ parcel }: Waiting): number {
+  #retriesOf({ parcel }: WaitingSubmission): number {
     return parcel.options.retries ?? this.#parts.retries;
   }
 }
@@ -465,16 +469,16 @@ export const replayed: Omit<Answer<never>, 'data'> = {
 };
 
 // An owner that could not renew its claims makes no further attempt: others take the outcome for unknown.
-function hasExpired(claims: readonly Claim[]): boolean {
+function hasExpired(claims: readonly JobClaim[]): boolean {
   return claims.some((claim) => claim?.hasExpired);
 }
 
-function reject(one: Waiting, failure: unknown, outcome: Outcome): void {
+function reject(one: WaitingSubmission, failure: unknown, outcome: Outcome): void {
   one.state.outcome = isPostreelError(failure) ? failure.outcome : outcome;
   one.reject(failure);
 }
 
-function isGivenUp({ isOver, parcel }: Waiting): boolean {
+function isGivenUp({ isOver, parcel }: WaitingSubmission): boolean {
   return isOver || parcel.stop?.aborted === true;
 }
 

@@ -12,10 +12,10 @@ import { routes } from '../generate/routes.js';
 import type { JobRecord } from '../jobs/job.js';
 import type { JobLedger } from '../jobs/ledger.js';
 import type { FileKind } from '../status/intervals.js';
-import { Company, envelopeOf } from './company.js';
-import type { Lane } from './lane.js';
+import { BatchPolicy, batchKeyOf } from './batch-policy.js';
+import type { QueueQuota } from './queue-quota.js';
 import { PaidCall, type CallHost } from './paid-call.js';
-import type { Parcel, Submitted, Waiting } from './parcel.js';
+import type { Submission, Submitted, WaitingSubmission } from './submission.js';
 import type { Slots } from './slots.js';
 
 /** What a submitter works with. */
@@ -30,14 +30,14 @@ export interface SubmitterParts {
   readonly timeoutMs: number;
   readonly retries: number;
   /** Does each call go by itself, since no request may wait for another (Workers)? */
-  readonly goesAlone: boolean;
+  readonly mustBeAlone: boolean;
   /** Checks a file that has a slot; never rejects. */
   readonly check: (fileId: string, signal: AbortSignal) => Promise<unknown>;
   /** Do status checks count towards the rate limit? */
   readonly areChecksCharged: () => boolean;
   readonly onAccepted: (record: JobRecord, callId: number | undefined) => void;
   /** Calls cannot be sent, or the journal does not answer, and a queue waits for it. */
-  readonly onTrouble: (failure: unknown) => void;
+  readonly onSubmitError: (failure: unknown) => void;
   /** Jobs wait for slots. */
   readonly onWait: (waitMs: number, queued: number) => void;
 }
@@ -64,15 +64,15 @@ const aloneAskAgainMs = 1_000;
  */
 export class Submitter {
   readonly #parts: SubmitterParts;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<WaitingSubmission>();
   readonly #news = new Notifier();
-  readonly #company = new Company();
+  readonly #company = new BatchPolicy();
   #slots: Slots | undefined;
   #isRunning = false;
   /** The call that waits for the rate limit. */
   #next: { readonly kind: FileKind; readonly call: PaidCall } | undefined;
   /** Since when a call of videos is under way: the next one waits for its answer. */
-  #flyingSince: number | undefined;
+  #inFlightSince: number | undefined;
   #joinedAt = Number.NEGATIVE_INFINITY;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #pauses = 0;
@@ -89,7 +89,7 @@ export class Submitter {
 
   /** Something has changed outside: a queue goes on, or one of its jobs is over. */
   wake(): void {
-    if (!this.#parts.goesAlone) {
+    if (!this.#parts.mustBeAlone) {
       this.#news.notify();
     }
   }
@@ -101,14 +101,14 @@ export class Submitter {
   }
 
   /** Waits with the others; resolves to `'taken'` when another run has claimed its key meanwhile. */
-  async submit(parcel: Parcel, state: CallState): Promise<Submitted | 'taken'> {
-    if (this.#parts.goesAlone && this.#waiting.size > 0) {
+  async submit(parcel: Submission, state: CallState): Promise<Submitted | 'taken'> {
+    if (this.#parts.mustBeAlone && this.#waiting.size > 0) {
       return new Submitter(this.#parts).submit(parcel, state);
     }
     const { signal, deadline = Number.POSITIVE_INFINITY } = parcel.options;
     const { clock } = this.#parts;
     const { result, ...settle } = withResolvers<Submitted | 'taken'>();
-    const waiting: Waiting = {
+    const waiting: WaitingSubmission = {
       parcel,
       state,
       minutes: Math.max(...parcel.jobs.map(estimatedMinutes)),
@@ -137,7 +137,7 @@ export class Submitter {
     }
   }
 
-  #wait(one: Waiting): void {
+  #wait(one: WaitingSubmission): void {
     if (!one.isOver) {
       const outcome = one.state.mayHaveHappened ? 'unknown' : 'not-sent';
       Object.assign(one.state, { hasLeft: false, outcome });
@@ -153,7 +153,7 @@ export class Submitter {
     }
   }
 
-  #leave(one: Waiting): void {
+  #leave(one: WaitingSubmission): void {
     const isWaiting = this.#waiting.delete(one);
     const next = this.#next;
     if (next && ![...this.#waiting].some(({ parcel }) => parcel.kind === next.kind)) {
@@ -172,7 +172,7 @@ export class Submitter {
     let stop: () => void = () => undefined;
     try {
       const slots = await this.open();
-      stop = this.#parts.goesAlone ? stop : slots.onFree(() => this.#news.notify());
+      stop = this.#parts.mustBeAlone ? stop : slots.onFree(() => this.#news.notify());
       while (this.#waiting.size > 0) {
         await macrotask(); // jobs that come together go together
         await this.#turn(slots);
@@ -200,11 +200,11 @@ export class Submitter {
     if (at > now) {
       await this.#rest(head, slots, at);
     } else if (!(await this.#hasChecked(head, slots, now))) {
-      await this.#depart(head, slots);
+      await this.#send(head, slots);
     }
   }
 
-  #departsAt({ parcel }: Waiting, slots: Slots, now: number): number {
+  #departsAt({ parcel }: WaitingSubmission, slots: Slots, now: number): number {
     const { free } = slots;
     if (free < Math.min(parcel.jobs.length, slots.limit)) {
       return Number.POSITIVE_INFINITY;
@@ -215,7 +215,7 @@ export class Submitter {
     }
     const isFilling = parcel.lane?.isFilling && this.#waitingVideos < free;
     const gatheredAt = isFilling ? this.#joinedAt + fillMs : now;
-    const landsAt = this.#flyingSince === undefined ? now : this.#flyingSince + maxFlightMs;
+    const landsAt = this.#inFlightSince === undefined ? now : this.#inFlightSince + maxFlightMs;
     const at = Math.max(this.#pausedUntil, gatheredAt, landsAt);
     if (!this.#isCrowded(slots)) {
       return at;
@@ -257,7 +257,7 @@ export class Submitter {
   }
 
   /** Waits until a time, or for news. Files that have the slots are checked meanwhile. */
-  async #rest(head: Waiting, slots: Slots, at: number): Promise<void> {
+  async #rest(head: WaitingSubmission, slots: Slots, at: number): Promise<void> {
     const now = this.#parts.clock.now();
     const isFull = slots.free < Math.min(head.parcel.jobs.length, slots.limit);
     const checkAt = isFull ? this.#checkedAt + checkEveryMs : Number.POSITIVE_INFINITY;
@@ -278,13 +278,13 @@ export class Submitter {
   }
 
   async #pauseForNews(maxMs: number): Promise<void> {
-    const { goesAlone, clock } = this.#parts;
+    const { mustBeAlone: goesAlone, clock } = this.#parts;
     // There nobody else may wake it.
     await this.#news.wait(goesAlone ? Math.min(maxMs, aloneAskAgainMs) : maxMs, clock);
   }
 
   /** A call is rare: looks whether it can carry more before it leaves. */
-  async #hasChecked({ parcel }: Waiting, slots: Slots, now: number): Promise<boolean> {
+  async #hasChecked({ parcel }: WaitingSubmission, slots: Slots, now: number): Promise<boolean> {
     const counts = parcel.kind === 'video' && this.#isCrowded(slots);
     if (!counts || now - this.#checkedAt < freshMs || slots.files.length === 0) {
       return false;
@@ -305,7 +305,7 @@ export class Submitter {
     return true;
   }
 
-  #inOrder(): Waiting[] {
+  #inOrder(): WaitingSubmission[] {
     return [...this.#waiting].sort(
       (one, other) =>
         compare(one.maxCompany, other.maxCompany) ||
@@ -316,13 +316,13 @@ export class Submitter {
   }
 
   /** Makes one call: waits until it has left, or is over. */
-  async #depart(head: Waiting, slots: Slots): Promise<void> {
+  async #send(head: WaitingSubmission, slots: Slots): Promise<void> {
     const { kind } = head.parcel;
     const call = new PaidCall(this.#parts, this.#hostOf(head, slots), head);
     this.#next = { kind, call };
     const over = call.run().finally(() => {
       this.#next = undefined;
-      this.#flyingSince = kind === 'video' ? undefined : this.#flyingSince;
+      this.#inFlightSince = kind === 'video' ? undefined : this.#inFlightSince;
       this.#news.notify();
     });
     await Promise.race([call.left, over]);
@@ -330,7 +330,7 @@ export class Submitter {
   }
 
   /** What a call asks of its submitter. */
-  #hostOf(head: Waiting, slots: Slots): CallHost {
+  #hostOf(head: WaitingSubmission, slots: Slots): CallHost {
     return {
       slots,
       fewestSlots: this.#fewestSlots(head, slots),
@@ -348,7 +348,7 @@ export class Submitter {
     };
   }
 
-  #onLeft(members: readonly Waiting[]): void {
+  #onLeft(members: readonly WaitingSubmission[]): void {
     this.#next = undefined;
     for (const one of members) {
       this.#waiting.delete(one);
@@ -357,24 +357,24 @@ export class Submitter {
     }
     const [first] = members;
     if (first?.parcel.kind === 'video') {
-      this.#flyingSince = this.#parts.clock.now();
+      this.#inFlightSince = this.#parts.clock.now();
       // Once a job that had to go alone is accepted, the others follow.
-      this.#idleMs = this.#company.isOpenTo(first.parcel) ? 0 : Number.POSITIVE_INFINITY;
+      this.#idleMs = this.#company.mayShare(first.parcel) ? 0 : Number.POSITIVE_INFINITY;
     }
   }
 
   /** What a call carries: its head, and what may share it and fits. */
-  #choose(head: Waiting, slots: Slots): Waiting[] {
-    const isOpen = this.#company.isOpenTo(head.parcel);
-    const envelope = envelopeOf(head.parcel);
-    const mayJoin = (one: Waiting) =>
+  #choose(head: WaitingSubmission, slots: Slots): WaitingSubmission[] {
+    const isOpen = this.#company.mayShare(head.parcel);
+    const envelope = batchKeyOf(head.parcel);
+    const mayJoin = (one: WaitingSubmission) =>
       isOpen &&
       one !== head &&
       one.maxCompany === head.maxCompany &&
-      this.#company.isOpenTo(one.parcel) &&
-      envelopeOf(one.parcel) === envelope;
-    const chosen: Waiting[] = [];
-    const laneJobs = new Map<Lane | undefined, number>();
+      this.#company.mayShare(one.parcel) &&
+      batchKeyOf(one.parcel) === envelope;
+    const chosen: WaitingSubmission[] = [];
+    const laneJobs = new Map<QueueQuota | undefined, number>();
     let most = slots.free;
     for (const one of [head, ...this.#inOrder().filter(mayJoin)]) {
       const { jobs, lane } = one.parcel;
@@ -390,9 +390,9 @@ export class Submitter {
   }
 
   // Where the slots are shared, a process leaves few of them to the others: they have a call to fill, too.
-  #fewestSlots({ parcel, maxCompany }: Waiting, slots: Slots): number {
+  #fewestSlots({ parcel, maxCompany }: WaitingSubmission, slots: Slots): number {
     const isPatient = this.#parts.clock.now() - this.#acceptedAt < maxWithoutMs;
-    const hasCompany = parcel.kind === 'video' && this.#company.isOpenTo(parcel);
+    const hasCompany = parcel.kind === 'video' && this.#company.mayShare(parcel);
     if (!hasCompany || !slots.areShared || !isPatient || !this.#isCrowded(slots)) {
       return 1;
     }
@@ -400,7 +400,7 @@ export class Submitter {
     return Math.min(this.#waitingVideos, maxCompany, fewest);
   }
 
-  #mayWait(one: Waiting): boolean {
+  #mayWait(one: WaitingSubmission): boolean {
     const now = this.#parts.clock.now();
     one.failingSince ??= now;
     const { lane } = one.parcel;
@@ -429,11 +429,11 @@ function withResolvers<T>() {
   return { result, resolve, reject };
 }
 
-function mayLeave({ parcel }: Waiting): boolean {
+function mayLeave({ parcel }: WaitingSubmission): boolean {
   return !parcel.lane || parcel.lane.capacity >= parcel.jobs.length;
 }
 
-function urgency({ parcel }: Waiting): number {
+function urgency({ parcel }: WaitingSubmission): number {
   return parcel.options.priority === 'bulk' ? 1 : 0;
 }
 
@@ -441,7 +441,7 @@ function compare(one: number, other: number): number {
   return one === other ? 0 : one - other;
 }
 
-function lateError({ parcel, state }: Waiting): PostreelError {
+function lateError({ parcel, state }: WaitingSubmission): PostreelError {
   const { method, path } = routes[parcel.kind];
   if (!state.hasLeft && !state.mayHaveHappened) {
     state.outcome = 'not-sent';

@@ -5,7 +5,7 @@ import type { ContactLookup, ContactLookupResult } from '../contacts.types.js';
 import { csvText } from '../csv.js';
 import { limits } from '../limits.js';
 import { emailKey } from '../shared/values.js';
-import type { Entry, ReadyRow } from './import-rows.js';
+import type { ImportEntry, ReadyRow } from './import-rows.js';
 
 /**
  * Cuts the rows of an import into files. Rows are collected into a stretch, until it has 512 KB. A stretch is
@@ -66,7 +66,7 @@ export class Stretch {
   }
 
   /** Adds a row, unless a file would be too large with it. A row that is too large alone is sent alone. */
-  add(entry: Entry): boolean {
+  add(entry: ImportEntry): boolean {
     if (entry.cells === undefined) {
       this.refused.push(entry);
       this.#next = entry.index + 1;

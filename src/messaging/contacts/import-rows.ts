@@ -45,7 +45,7 @@ export interface ReadyRow extends PlacedRow<object>, Subscription {
   readonly email: string;
 }
 
-export type Entry = ReadyRow | (ReportedRow<object> & { readonly cells?: undefined });
+export type ImportEntry = ReadyRow | (ReportedRow<object> & { readonly cells?: undefined });
 
 /** Whether the contact of a row is subscribed. */
 interface Subscription {
@@ -68,7 +68,7 @@ interface Problem {
 export async function* readRows(
   rows: ImportSource,
   rules: ImportRules,
-): AsyncGenerator<readonly Entry[], void, undefined> {
+): AsyncGenerator<readonly ImportEntry[], void, undefined> {
   let text: TextRows | undefined;
   let objects: ObjectRows | undefined;
   // What comes piece by piece is not collected: pieces of a text may be large.
@@ -117,7 +117,7 @@ export class TextRows {
     return this.#reader.header;
   }
 
-  *read(piece: string | Uint8Array): Generator<readonly Entry[], void, undefined> {
+  *read(piece: string | Uint8Array): Generator<readonly ImportEntry[], void, undefined> {
     const text = this.#decoder.decode(piece);
     this.#mayBeDamaged ||= text.includes('\uFFFD');
     if (this.#held === undefined) {
@@ -130,7 +130,7 @@ export class TextRows {
     }
   }
 
-  *end(): Generator<readonly Entry[], void, undefined> {
+  *end(): Generator<readonly ImportEntry[], void, undefined> {
     const rest = this.#decoder.end();
     yield* this.#release();
     yield* this.#entries(this.#reader.read(rest));
@@ -148,7 +148,7 @@ export class TextRows {
     );
   }
 
-  *#release(): Generator<readonly Entry[], void, undefined> {
+  *#release(): Generator<readonly ImportEntry[], void, undefined> {
     const held = this.#held;
     this.#held = undefined;
     for (let text = held?.take(); text !== undefined; text = held?.take()) {
@@ -156,7 +156,9 @@ export class TextRows {
     }
   }
 
-  *#entries(blocks: Iterable<readonly CsvRecord[]>): Generator<readonly Entry[], void, undefined> {
+  *#entries(
+    blocks: Iterable<readonly CsvRecord[]>,
+  ): Generator<readonly ImportEntry[], void, undefined> {
     for (const records of blocks) {
       if (records.length > 0) {
         const layout = this.#layout ?? fileLayout(this.header ?? [], this.#rules);
@@ -166,7 +168,7 @@ export class TextRows {
     }
   }
 
-  #entry({ line, fields, problem }: CsvRecord, layout: Layout): Entry {
+  #entry({ line, fields, problem }: CsvRecord, layout: Layout): ImportEntry {
     const index = this.#index++;
     const checked = problem === undefined ? this.#checked(fields, layout) : csvProblem(problem);
     if (!('message' in checked)) {
@@ -286,7 +288,7 @@ class ObjectRows {
   /** By the names of the fields; an error where these are no row. */
   readonly #layouts = new Map<string, Layout | InvalidRequestError>();
   /** The first rows, until their keys have been checked. */
-  #held: Entry[] | undefined = [];
+  #held: ImportEntry[] | undefined = [];
   readonly #keys = new Set<string>();
   #index = 0;
 
@@ -302,7 +304,7 @@ class ObjectRows {
     this.#dates = new DateCheck(warn);
   }
 
-  *read(row: object): Generator<readonly Entry[], void, undefined> {
+  *read(row: object): Generator<readonly ImportEntry[], void, undefined> {
     const entry = this.#entry(row);
     if (this.#held === undefined) {
       yield [entry];
@@ -311,7 +313,7 @@ class ObjectRows {
     }
   }
 
-  *end(): Generator<readonly Entry[], void, undefined> {
+  *end(): Generator<readonly ImportEntry[], void, undefined> {
     const held = this.#held ?? [];
     this.#held = undefined;
     if (held.length > 0) {
@@ -320,7 +322,7 @@ class ObjectRows {
     yield held;
   }
 
-  #entry(row: object): Entry {
+  #entry(row: object): ImportEntry {
     const index = this.#index++;
     try {
       const fields = wireValue(row);

@@ -10,7 +10,7 @@ import { filesOf, Stretch, type LookUp } from './import-files.js';
 import {
   readRows,
   TextRows,
-  type Entry,
+  type ImportEntry,
   type ImportRules,
   type ImportSource,
   type ReadyRow,
@@ -93,7 +93,7 @@ export async function survey(
   const says = { subscribed: 0, unsubscribed: 0, nothing: 0 };
   let [rows, wrong, records, files] = [0, 0, 0, 0];
   let stretch = new Stretch(0);
-  const add = (entry: Entry) => {
+  const add = (entry: ImportEntry) => {
     rows += 1;
     if (entry.cells === undefined) {
       wrong += 1;
@@ -182,7 +182,7 @@ export async function checkedFile(
   if (!blob || blob.size > limits.importBytes) {
     return undefined; // refused, with its reason, when the call is built
   }
-  const { slips, isSilent } = slipsOf(new Uint8Array(await blob.arrayBuffer()), rules);
+  const { slips, isSilent } = csvProblems(new Uint8Array(await blob.arrayBuffer()), rules);
   if (slips.length > 0) {
     const shown = slips.slice(0, maxSlips).join('; ');
     const more = slips.length > maxSlips ? `; and ${slips.length - maxSlips} more` : '';
@@ -210,7 +210,7 @@ function namedFile(file: FileInput): NamedFile | undefined {
 }
 
 /** What the service could misread in a file, and whether it leaves open who is subscribed. */
-function slipsOf(
+function csvProblems(
   bytes: Uint8Array,
   rules: ImportRules,
 ): { readonly slips: readonly string[]; readonly isSilent: boolean } {

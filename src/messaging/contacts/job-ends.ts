@@ -108,17 +108,17 @@ interface Named {
   count: number;
 }
 
-type Entry = Readonly<Record<string, unknown>>;
+type RowResult = Readonly<Record<string, unknown>>;
 
-function namedIn(result: Entry, batch: RowKeys, { jobId, isRepeatedDelete }: Terms): Named {
+function namedIn(result: RowResult, batch: RowKeys, { jobId, isRepeatedDelete }: Terms): Named {
   const named: Named = { failed: new Map(), ambiguous: new Map(), done: new Set(), count: 0 };
   const errors: unknown = result['errors'];
-  const entries: Entry[] = Array.isArray(errors) ? errors.filter(isRecord) : [];
+  const entries: RowResult[] = Array.isArray(errors) ? errors.filter(isRecord) : [];
   if (entries.length === 0) {
     return named;
   }
   const places = grouped(batch.keys.map((key, place) => [key, place]));
-  const reason = (entry: Entry) => rowFailed(jobId, entry);
+  const reason = (entry: RowResult) => rowFailed(jobId, entry);
   for (const [key, ofKey] of grouped(entries.map((entry) => [keyOf(entry, batch), entry]))) {
     const rows = places.get(key) ?? [];
     const [first] = ofKey;
@@ -141,12 +141,12 @@ function namedIn(result: Entry, batch: RowKeys, { jobId, isRepeatedDelete }: Ter
 /** An email names its row; where several rows have it, a number that agrees with one of them does. */
 function nameByEmail(
   rows: readonly number[],
-  entries: readonly Entry[],
+  entries: readonly RowResult[],
   named: Named,
-  reason: (entry: Entry) => PostreelError,
+  reason: (entry: RowResult) => PostreelError,
 ): void {
   const open = new Set(rows);
-  const unplaced: Entry[] = [];
+  const unplaced: RowResult[] = [];
   for (const entry of entries) {
     // Rows of data from 1, or lines of the file with its header.
     const agreeing = [...open].filter((place) =>
@@ -182,17 +182,17 @@ function grouped<Value>(pairs: readonly (readonly [string, Value])[]): Map<strin
   return groups;
 }
 
-function keyOf(entry: Entry, { namedBy }: RowKeys): string {
+function keyOf(entry: RowResult, { namedBy }: RowKeys): string {
   const key = entry[namedBy];
   const text = typeof key === 'string' || typeof key === 'number' ? String(key) : '';
   return namedBy === 'email' ? emailKey(text) : text;
 }
 
-function isNotFound({ error }: Entry): boolean {
+function isNotFound({ error }: RowResult): boolean {
   return typeof error === 'string' && /not[\s_-]*found/i.test(error);
 }
 
-function rowFailed(jobId: string, entry: Entry): PostreelError {
+function rowFailed(jobId: string, entry: RowResult): PostreelError {
   const { error } = entry;
   const why = typeof error === 'string' && error !== '' ? error : 'it gives no reason';
   return new PostreelError(`Job ${jobId} did not take this row: ${why}`, {

@@ -121,13 +121,13 @@ export interface SendEachOptions extends Omit<RequestOptions, 'once'> {
  * What became of an email to many. `done` is the number of recipients who have it; those of `unknown` are
  * mailed again only with `unknown: 'send'`.
  */
-export interface SendEachReport<Row = EachRecipient> extends Report<Row> {
+export interface SendEachReport<IndexedRow = EachRecipient> extends Report<IndexedRow> {
   /** How many of `done` this run has sent. */
   sent: number;
   /** How many of `done` had it already. */
   earlier: number;
   /** The rows with `subscribed: false`: they were not mailed. */
-  skipped: { row: Row; index: number }[];
+  skipped: { row: IndexedRow; index: number }[];
 }
 
 /** What a run asks of its client. */

@@ -24,7 +24,7 @@ import type {
 export interface Content {
   readonly event: string | undefined;
   readonly allowReentry: boolean;
-  readonly fields: Fields;
+  readonly fields: WorkflowFieldValues;
   /** The name of the step that it starts with. */
   readonly start: string | undefined;
   readonly steps: Readonly<Record<string, StepContent>>;
@@ -34,11 +34,11 @@ export interface Content {
 
 interface StepContent {
   readonly type: string | undefined;
-  readonly config: Fields;
-  readonly fields: Fields;
+  readonly config: WorkflowFieldValues;
+  readonly fields: WorkflowFieldValues;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type WorkflowFieldValues = Readonly<Record<string, unknown>>;
 
 /** What a definition does. */
 export function contentOf(definition: WorkflowDefinition): Content {
@@ -143,18 +143,18 @@ export interface LiveGraph {
   readonly workflow: WorkflowGraph;
   /** Without the step that stands for the trigger. */
   readonly steps: readonly WorkflowStep[];
-  readonly ways: readonly LiveWay[];
+  readonly ways: readonly LiveTransition[];
   /** The step that stands for the trigger, where the service has one. */
   readonly trigger: string | undefined;
   /** The step that it starts with. */
   readonly start: string | undefined;
 }
 
-interface LiveWay {
+interface LiveTransition {
   readonly from: string;
   readonly to: string;
   readonly branch: string | undefined;
-  readonly fields: Fields;
+  readonly fields: WorkflowFieldValues;
 }
 
 /**
@@ -191,7 +191,7 @@ export function graphOf(
 }
 
 /** The event that starts a live workflow, as far as the answer shows it. */
-export function eventOf({ eventName, triggerConfig }: Fields): string | undefined {
+export function eventOf({ eventName, triggerConfig }: WorkflowFieldValues): string | undefined {
   return (
     textOf(eventName) ?? (isRecord(triggerConfig) ? textOf(triggerConfig['eventName']) : undefined)
   );
@@ -212,7 +212,7 @@ export function faultsOf(definition: WorkflowDefinition, live: LiveGraph): strin
     if (!isRecord(step['config'])) {
       return []; // it is not shown
     }
-    const shown: Fields = { ...step, ...step['config'] };
+    const shown: WorkflowFieldValues = { ...step, ...step['config'] };
     return Object.entries(config)
       .filter(([field, value]) => !contains(fieldOf(shown, field), value))
       .map(([field]) => `\`config.${field}\` of step "${name}" is not what was sent`);
@@ -255,7 +255,13 @@ function configOf(step: StepDefinition): StepConfig {
   }
 }
 
-function readWay({ fromStepId, toStepId, branch, condition, ...rest }: Fields): LiveWay {
+function readWay({
+  fromStepId,
+  toStepId,
+  branch,
+  condition,
+  ...rest
+}: WorkflowFieldValues): LiveTransition {
   const { branch: inside, ...others } = isRecord(condition) ? condition : {};
   const more = Object.keys(others).length > 0 ? { ...rest, condition: others } : rest;
   return {
@@ -271,12 +277,17 @@ function nameIn({ id, name }: WorkflowStep): string {
 }
 
 /** The transitions in a field of an answer, if there are any. */
-function waysIn(value: unknown): Fields[] {
+function waysIn(value: unknown): WorkflowFieldValues[] {
   const items: unknown[] = Array.isArray(value) ? value : [];
   return items.filter(isRecord).filter(({ fromStepId, toStepId }) => fromStepId && toStepId);
 }
 
-function wayText(from: string, to: string, branch: string | undefined, fields: Fields): string {
+function wayText(
+  from: string,
+  to: string,
+  branch: string | undefined,
+  fields: WorkflowFieldValues,
+): string {
   return jsonOf([from, to, branch ?? 'next', fields]);
 }
 
@@ -290,7 +301,7 @@ const stepOnly = [...answerOnly, 'position', 'autoConnect', 'name'];
 const wayOnly = [...answerOnly, 'fromStepId', 'toStepId', 'branch'];
 
 /** The fields of a record that say what it does; those without a value do not. */
-function withoutOwn(record: object, names: readonly string[]): Fields {
+function withoutOwn(record: object, names: readonly string[]): WorkflowFieldValues {
   const entries = Object.entries(record).filter(
     ([name, value]) => !names.includes(name) && !isUnset(value) && waysIn(value).length === 0,
   );
@@ -319,7 +330,7 @@ function contains(value: unknown, content: unknown): boolean {
 
 /** A field of an object's own: a step may be called `constructor`. */
 function fieldOf(record: object, name: string): unknown {
-  return Object.hasOwn(record, name) ? (record as Fields)[name] : undefined; // any object has fields
+  return Object.hasOwn(record, name) ? (record as WorkflowFieldValues)[name] : undefined; // any object has fields
 }
 
 function isSame(one: unknown, other: unknown): boolean {
@@ -343,7 +354,7 @@ function textOf(value: unknown): string | undefined {
   return isText && value !== '' ? String(value) : undefined;
 }
 
-function defined(fields: Fields): StepConfig {
+function defined(fields: WorkflowFieldValues): StepConfig {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 

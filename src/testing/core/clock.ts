@@ -138,7 +138,8 @@ class FakeClock implements Clock {
 
   runDue(): void {
     const until = this.now();
-    const isDue = (next: Entry | undefined) => next && next.due <= until && next.kind !== 'goal';
+    const isDue = (next: ScheduledEntry | undefined) =>
+      next && next.due <= until && next.kind !== 'goal';
     while (isDue(this.#schedule.next())) {
       this.#run(this.#schedule.take());
     }
@@ -166,7 +167,7 @@ class FakeClock implements Clock {
     }
   }
 
-  #add(entry: Entry): () => void {
+  #add(entry: ScheduledEntry): () => void {
     const takeBack = this.#schedule.add(entry);
     if (entry.kind !== 'task') {
       this.#activity++;
@@ -178,7 +179,7 @@ class FakeClock implements Clock {
     };
   }
 
-  #run(entry: Entry): void {
+  #run(entry: ScheduledEntry): void {
     const { due, kind, task } = entry;
     const outerTime = this.#taskTime; // a task may make a request, which runs what is due
     this.#taskTime = due;
@@ -262,7 +263,7 @@ class FakeClock implements Clock {
   }
 
   // What a limit is on may be nothing of this fake: a file, a secret that is fetched.
-  #mustWaitFor({ patientUntil = 0 }: Entry): boolean {
+  #mustWaitFor({ patientUntil = 0 }: ScheduledEntry): boolean {
     return this.#held === 0 && patientUntil > realMs();
   }
 
@@ -304,7 +305,7 @@ export type Task = () => void | Promise<void>;
 export type Kind = 'task' | 'pause' | 'limit' | 'background' | 'goal';
 
 /** Something that happens at a time. */
-export interface Entry {
+export interface ScheduledEntry {
   readonly due: number;
   readonly kind: Kind;
   readonly task: Task;
@@ -314,11 +315,11 @@ export interface Entry {
 
 /** What will happen, in the order of its time; at the same time, in the order it was added. */
 export class Schedule {
-  readonly #entries: Entry[] = [];
+  readonly #entries: ScheduledEntry[] = [];
   readonly #counts = { task: 0, pause: 0, limit: 0, background: 0, goal: 0 };
 
   /** Adds an entry; the answer takes it back. */
-  add(entry: Entry): () => void {
+  add(entry: ScheduledEntry): () => void {
     this.#entries.splice(this.#placeFor(entry), 0, entry);
     this.#counts[entry.kind]++;
     return () => {
@@ -335,25 +336,25 @@ export class Schedule {
   }
 
   /** The first entry. */
-  next(): Entry | undefined {
+  next(): ScheduledEntry | undefined {
     return this.#entries[0];
   }
 
   /** The first entry of one of these kinds. */
-  nextOf(...kinds: readonly Kind[]): Entry | undefined {
+  nextOf(...kinds: readonly Kind[]): ScheduledEntry | undefined {
     return this.#entries.find(({ kind }) => kinds.includes(kind));
   }
 
   /** Takes out the first entry, which is there. */
-  take(): Entry {
-    const entry = this.#entries.shift() as Entry; // the caller has seen it
+  take(): ScheduledEntry {
+    const entry = this.#entries.shift() as ScheduledEntry; // the caller has seen it
     this.#counts[entry.kind]--;
     return entry;
   }
 
   // Behind all that is due no later, but before a goal of the same time.
-  #placeFor({ due, kind }: Entry): number {
-    const isAfter = (other: Entry) =>
+  #placeFor({ due, kind }: ScheduledEntry): number {
+    const isAfter = (other: ScheduledEntry) =>
       due > other.due || (due === other.due && (kind === 'goal' || other.kind !== 'goal'));
     let low = 0;
     let high = this.#entries.length;

@@ -6,7 +6,7 @@ import type { Match } from './router.js';
 import type { FakeRequest, FakeAnswer } from './types.js';
 
 /** One request on its way, the fault that strikes it, and how it would be answered. */
-export interface Exchange {
+export interface FakeExchange {
   readonly request: Request;
   readonly record: RecordedRequest;
   readonly fault: Fault | undefined;
@@ -20,7 +20,7 @@ export interface Exchange {
 export const recordOf = new WeakMap<Response, RecordedRequest>();
 
 /** Answers a request the way its fault has it; without one, properly. */
-export async function breakExchange(exchange: Exchange): Promise<Response> {
+export async function breakExchange(exchange: FakeExchange): Promise<Response> {
   const { request, record, fault, clock, serviceTime } = exchange;
   request.signal.throwIfAborted();
   if (fault?.slow !== undefined) {
@@ -36,7 +36,7 @@ export async function breakExchange(exchange: Exchange): Promise<Response> {
   return response;
 }
 
-async function attempt({ request, fault = {}, clock, reply }: Exchange): Promise<Response> {
+async function attempt({ request, fault = {}, clock, reply }: FakeExchange): Promise<Response> {
   if (fault.drop) {
     throw connectionLost();
   }

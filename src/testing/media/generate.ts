@@ -4,7 +4,7 @@ import { accept, checkPending } from './jobs.js';
 import {
   readFields,
   refuse,
-  type Fields,
+  type JobFields,
   requestRules,
   webAddress,
   jobRules,
@@ -42,14 +42,14 @@ export function generateVideo(request: FakeRequest, world: MediaWorld): FakeAnsw
   return { body: { success: true, data } };
 }
 
-function readJob(world: MediaWorld, job: unknown, index: number): Fields {
+function readJob(world: MediaWorld, job: unknown, index: number): JobFields {
   return readVideoJob(world, job, `payload[${index}].`);
 }
 
 function acceptVideo(
   world: MediaWorld,
-  settings: Fields,
-  { folder, jobs }: { readonly folder: string; readonly jobs: readonly Fields[] },
+  settings: JobFields,
+  { folder, jobs }: { readonly folder: string; readonly jobs: readonly JobFields[] },
 ): MediaFile {
   return accept(world, {
     kind: 'video',
@@ -79,15 +79,15 @@ function createFolder(world: MediaWorld, name: unknown): string {
 /** media, Brand kit behaviour: applies to every video of the request, so also to jobs that name none. */
 function brandOf(
   { brandKits }: MediaWorld,
-  settings: Fields,
-  jobs: readonly Fields[],
+  settings: JobFields,
+  jobs: readonly JobFields[],
 ): BrandKit | undefined {
   const brandId = settings.brandId ?? jobs.find((job) => job.brandId !== undefined)?.brandId;
   return brandKits.find((kit) => kit.brandId === brandId);
 }
 
 /** Reads one job object of a video request, or refuses it. */
-function readVideoJob(world: MediaWorld, body: unknown, place: string): Fields {
+function readVideoJob(world: MediaWorld, body: unknown, place: string): JobFields {
   const job = readFields(jobRules, body, place);
   checkSource(job, place);
   checkVisuals(world, job, place);
@@ -97,7 +97,7 @@ function readVideoJob(world: MediaWorld, body: unknown, place: string): Fields {
 }
 
 /** media, job object: `content` for `script` and `url`, `prompt` for `idea`. */
-function checkSource({ workflowType, content, prompt }: Fields, place: string): void {
+function checkSource({ workflowType, content, prompt }: JobFields, place: string): void {
   if (workflowType === 'idea') {
     if (prompt === undefined) {
       refuse(`${place}prompt is required for idea.`);
@@ -112,7 +112,7 @@ function checkSource({ workflowType, content, prompt }: Fields, place: string): 
   }
 }
 
-function checkVisuals(world: MediaWorld, job: Fields, place: string): void {
+function checkVisuals(world: MediaWorld, job: JobFields, place: string): void {
   const { visuals, mediaUrls, aiVideoModel } = job;
   // media, job object: `mediaUrls` is required when `visuals` is `library`.
   if (visuals === 'library' && !(Array.isArray(mediaUrls) && mediaUrls.length > 0)) {
@@ -131,7 +131,7 @@ function checkVisuals(world: MediaWorld, job: Fields, place: string): void {
 }
 
 /** media, Limits: `duration` is subject to the plan's maximum export length. */
-function checkPlan({ options }: MediaWorld, { duration }: Fields, place: string): void {
+function checkPlan({ options }: MediaWorld, { duration }: JobFields, place: string): void {
   const { maxExportMinutes = 15 } = options;
   if (typeof duration === 'number' && duration > maxExportMinutes) {
     refuse(`${place}duration is over the plan's ${maxExportMinutes} minutes.`);
@@ -147,7 +147,7 @@ function checkBrand({ brandKits }: MediaWorld, brandId: unknown): void {
 }
 
 /** Drops what has no effect according to the job object's rules. */
-function withoutIdleFields(job: Fields): Fields {
+function withoutIdleFields(job: JobFields): JobFields {
   const idle = new Set<string>();
   if (job.templateId !== undefined) {
     idle.add('subtitlePresetId');

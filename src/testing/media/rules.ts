@@ -15,10 +15,10 @@ interface Rule {
 export type Rules = Readonly<Record<string, Rule>>;
 
 /** The fields of a body. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type JobFields = Readonly<Record<string, unknown>>;
 
 /** Reads the fields of a table out of a body, with the defaults filled in. Other fields are ignored. */
-export function readFields(rules: Rules, body: unknown, place = ''): Fields {
+export function readFields(rules: Rules, body: unknown, place = ''): JobFields {
   const given = asObject(body, place);
   const fields: Record<string, unknown> = {};
   for (const [name, rule] of Object.entries(rules)) {
@@ -43,7 +43,7 @@ export function refuse(message: string): never {
   throw new Refusal(400, 'BAD_REQUEST', message);
 }
 
-function asObject(body: unknown, place: string): Fields {
+function asObject(body: unknown, place: string): JobFields {
   if (!isRecord(body)) {
     refuse(`${place === '' ? 'The body' : place.slice(0, -1)} must be an object.`);
   }

@@ -76,13 +76,13 @@ function projectByKey(world: MessagingWorld, key: string): Project | undefined {
   return undefined;
 }
 
-interface Call {
+interface AccessCall {
   readonly world: MessagingWorld;
   readonly request: FakeRequest;
   readonly access: Access;
 }
 
-function enterWithKey({ world, request, access }: Call, key: string): Scope {
+function enterWithKey({ world, request, access }: AccessCall, key: string): Scope {
   const project = projectByKey(world, key);
   if (project === undefined) {
     throw unauthorized('The API key is invalid.');

@@ -4,7 +4,7 @@ import { findOwn } from './find.js';
 import { contactByEmail } from './contact-store.js';
 import { listAnswer } from './lists.js';
 import type { Campaign, Contact, Scope, SentEmail, Project } from './state.js';
-import { readBody, type Fields, given } from './validate.js';
+import { readBody, type BodyFields, given } from './validate.js';
 import { isVerifiedSender } from './domains.js';
 import { checkSubject } from './templates.js';
 import { deliver } from './outbox.js';
@@ -117,7 +117,7 @@ function refuse(campaign: Campaign, verb: string): never {
   throw new Refusal(status, code, `A campaign that is ${campaign.status} cannot be ${verb}.`);
 }
 
-function readScheduledFor(fields: Fields): number | undefined {
+function readScheduledFor(fields: BodyFields): number | undefined {
   if (fields.raw('scheduledFor') === null) {
     return undefined;
   }
@@ -143,7 +143,7 @@ function testContact(scope: Scope, email: string): Contact {
 type CampaignContent = Omit<Campaign, 'id' | 'status' | 'scheduledAt' | 'createdAt' | 'updatedAt'>;
 
 /** Reads the body of a create or of a replacement, per the Campaign table. */
-function readContent(scope: Scope, fields: Fields) {
+function readContent(scope: Scope, fields: BodyFields) {
   checkSubject(fields);
   return {
     name: fields.requiredText('name'),
@@ -185,7 +185,7 @@ export function isActiveCampaign({ status }: Campaign): boolean {
   return status === 'SCHEDULED' || status === 'SENDING';
 }
 
-function readFrom({ project }: Scope, fields: Fields): string {
+function readFrom({ project }: Scope, fields: BodyFields): string {
   const from = fields.requiredEmail('from');
   if (from !== '' && !isVerifiedSender(project, from)) {
     fields.add('from', '`from` must be on a verified domain.', 'unverified_domain');
@@ -194,7 +194,7 @@ function readFrom({ project }: Scope, fields: Fields): string {
 }
 
 /** messaging, Campaign: `segmentId` for SEGMENT, `audienceFilter` for FILTERED. */
-function readAudience({ project }: Scope, fields: Fields) {
+function readAudience({ project }: Scope, fields: BodyFields) {
   const audienceType = fields.requiredOneOf('audienceType', ['ALL', 'SEGMENT', 'FILTERED']);
   const segmentId = fields.text('segmentId');
   const audienceFilter = fields.record('audienceFilter');

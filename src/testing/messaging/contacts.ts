@@ -5,7 +5,7 @@ import { fieldHandlers } from './contact-fields.js';
 import { importHandlers } from './contact-import.js';
 import { findOwn } from './find.js';
 import { listAnswer } from './lists.js';
-import { readBody, type Fields } from './validate.js';
+import { readBody, type BodyFields } from './validate.js';
 import {
   changeEmail,
   contactByEmail,
@@ -134,6 +134,6 @@ function bulk(type: Job['type'], change: (scope: Scope, contact: Contact) => boo
 }
 
 /** The name of the field is not shown. */
-function contactIds(fields: Fields): string[] {
+function contactIds(fields: BodyFields): string[] {
   return fields.texts('contactIds', bulkMax);
 }

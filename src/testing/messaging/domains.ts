@@ -2,7 +2,7 @@ import type { Handlers } from '../core/types.js';
 import { findOwn, forbidden, notFound } from './find.js';
 import { listAnswer } from './lists.js';
 import type { Domain, Scope, Project } from './state.js';
-import { invalidField, readBody, type Fields } from './validate.js';
+import { invalidField, readBody, type BodyFields } from './validate.js';
 
 export const handlers: Handlers<Scope> = {
   'GET /domains/project/{projectId}': (request, scope) => {
@@ -61,7 +61,7 @@ function checkProject({ world, project }: Scope, id = ''): void {
   throw world.projects.has(id) ? forbidden('The key belongs to another project.') : notFound(id);
 }
 
-function readName(fields: Fields): string {
+function readName(fields: BodyFields): string {
   const name = fields.requiredText('domain').toLowerCase();
   if (name === '' || /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(name)) {
     return name;

@@ -5,7 +5,7 @@ import type { Scope, Template } from './state.js';
 import { findOwn } from './find.js';
 import { upsertContact } from './contact-store.js';
 import { isVerifiedSender } from './domains.js';
-import { given, invalidField, readBody, type Fields, isEmail } from './validate.js';
+import { given, invalidField, readBody, type BodyFields, isEmail } from './validate.js';
 import { deliver, type Mail } from './outbox.js';
 import { checkSubject } from './templates.js';
 
@@ -100,7 +100,7 @@ const maxMessageBytes = 40 * 1024 * 1024;
 /** The body of `POST /v1/send`, checked by itself. */
 type Message = ReturnType<typeof readMessage>;
 
-function readMessage(fields: Fields) {
+function readMessage(fields: BodyFields) {
   const template = fields.text('template');
   const isBare = template === undefined;
   return {
@@ -129,7 +129,7 @@ function checkSizes(request: unknown, message: Message, maxAttachmentBytes: numb
 }
 
 /** messaging, /v1/send: required without a template; 1 to 998 characters, no newline. */
-function readSubject(fields: Fields, isRequired: boolean): string | undefined {
+function readSubject(fields: BodyFields, isRequired: boolean): string | undefined {
   if (!isRequired && !fields.has('subject')) {
     return undefined;
   }
@@ -141,7 +141,7 @@ function readSubject(fields: Fields, isRequired: boolean): string | undefined {
 }
 
 /** messaging, /v1/send: header injection is rejected. */
-function readHeaders(fields: Fields): Record<string, string> {
+function readHeaders(fields: BodyFields): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(fields.record('headers') ?? {})) {
     const field = `headers.${name.replace(/[\r\n]/g, ' ')}`;
@@ -159,7 +159,7 @@ function readHeaders(fields: Fields): Record<string, string> {
 }
 
 /** messaging, /v1/send: at most 10 items; their shape is not shown. */
-function readAttachments(fields: Fields): unknown[] {
+function readAttachments(fields: BodyFields): unknown[] {
   const attachments = fields.raw('attachments') ?? [];
   if (!Array.isArray(attachments)) {
     fields.add('attachments', '`attachments` must be an array.', 'invalid_type');
@@ -196,7 +196,7 @@ export interface Address {
 }
 
 /** messaging, /v1/send: `to` is one recipient or an array of them. */
-function readRecipients(fields: Fields): Address[] {
+function readRecipients(fields: BodyFields): Address[] {
   const to = fields.raw('to');
   if (to === undefined || to === null) {
     fields.add('to', '`to` is required.', 'required');
@@ -212,7 +212,7 @@ function readRecipients(fields: Fields): Address[] {
 }
 
 /** messaging, /v1/send: `name` is deprecated, a fallback when `from` is a string without a name. */
-export function readSender(fields: Fields): Address | undefined {
+export function readSender(fields: BodyFields): Address | undefined {
   const from = fields.raw('from');
   const fallback = fields.text('name');
   if (from === undefined) {
@@ -225,7 +225,7 @@ export function readSender(fields: Fields): Address | undefined {
   return { ...address, name: fallback };
 }
 
-function readAddress(fields: Fields, field: string, value: unknown): Address[] {
+function readAddress(fields: BodyFields, field: string, value: unknown): Address[] {
   const { email, name } = isRecord(value) ? value : { email: value, name: undefined };
   if (!isEmail(email)) {
     fields.add(field, `\`${field}\` must be an email address.`, 'invalid_format');

@@ -3,7 +3,7 @@ import type { FakeRequest, Handlers } from '../core/types.js';
 import { isActiveCampaign } from './campaigns.js';
 import { listAnswer } from './lists.js';
 import type { Scope, Segment } from './state.js';
-import { given, readBody, type Fields, invalidField, isEmail } from './validate.js';
+import { given, readBody, type BodyFields, invalidField, isEmail } from './validate.js';
 import { findSegment } from './find.js';
 import { computeMembership, refreshCount, membersOf } from './filters.js';
 import { contactByEmail, upsertContact } from './contact-store.js';
@@ -100,7 +100,7 @@ function createSegment({ world }: Scope, request: FakeRequest): Segment {
 }
 
 /** messaging, Segment: DYNAMIC requires a condition, STATIC rejects it. */
-function readCondition(fields: Fields, type: string): unknown {
+function readCondition(fields: BodyFields, type: string): unknown {
   const condition = fields.raw('condition') ?? undefined;
   if (condition !== undefined && type === 'STATIC') {
     fields.add('condition', 'A STATIC segment takes no `condition`.', 'not_allowed');
@@ -113,7 +113,7 @@ function readCondition(fields: Fields, type: string): unknown {
 }
 
 /** messaging, Segments: name, description, condition (dynamic only), trackMembership. */
-function readChange(fields: Fields, { type }: Segment): Record<string, unknown> {
+function readChange(fields: BodyFields, { type }: Segment): Record<string, unknown> {
   return given({
     name: fields.text('name'),
     description: fields.text('description'),

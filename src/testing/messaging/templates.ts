@@ -3,7 +3,7 @@ import { findOwn } from './find.js';
 import { isVerifiedSender } from './domains.js';
 import { invalidParameter, listAnswer } from './lists.js';
 import type { Scope, Template } from './state.js';
-import { given, readBody, type Fields } from './validate.js';
+import { given, readBody, type BodyFields } from './validate.js';
 
 const types = ['TRANSACTIONAL', 'MARKETING'];
 
@@ -85,7 +85,7 @@ function filterOf({ query }: FakeRequest): (template: Template) => boolean {
 }
 
 /** A template's sender and reply-to, which /v1/send can use; their names beside `from`: not shown. */
-function readSender(scope: Scope, fields: Fields) {
+function readSender(scope: Scope, fields: BodyFields) {
   checkSubject(fields);
   const from = fields.email('from');
   if (from !== undefined && !isVerifiedSender(scope.project, from)) {
@@ -98,7 +98,7 @@ function readSender(scope: Scope, fields: Fields) {
 const maxSubject = 998;
 
 /** messaging, Limits: a subject has 1 to 998 characters and no newline. */
-export function checkSubject(fields: Fields): void {
+export function checkSubject(fields: BodyFields): void {
   const subject = fields.raw('subject');
   if (typeof subject !== 'string') {
     return;

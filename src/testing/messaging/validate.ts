@@ -3,13 +3,13 @@ import { Refusal, type FieldError } from '../core/http.js';
 import type { FakeRequest } from '../core/types.js';
 
 /** Reads the fields of a JSON body; everything that is wrong ends in one 422 VALIDATION_ERROR. */
-export function readBody<Value>(request: FakeRequest, read: (fields: Fields) => Value): Value {
+export function readBody<Value>(request: FakeRequest, read: (fields: BodyFields) => Value): Value {
   const body = request.body ?? {};
   // messaging, Errors: 400 for a malformed body.
   if (!isRecord(body)) {
     throw new Refusal(400, 'BAD_REQUEST', 'The body must be a JSON object.');
   }
-  const fields = new Fields(body);
+  const fields = new BodyFields(body);
   const value = read(fields);
   if (fields.errors.length > 0) {
     throw invalid(fields.errors);
@@ -55,7 +55,7 @@ export function given<Values extends Record<string, unknown>>(
 }
 
 /** Reads one field after the other and collects what is wrong; a bad required text reads as ''. */
-export class Fields {
+export class BodyFields {
   readonly errors: FieldError[] = [];
   readonly #body: Record<string, unknown>;
 

@@ -64,10 +64,10 @@ function acknowledged(
   return plain === undefined ? answer : { ...plain, ...(headers && { headers }) };
 }
 
-type Fields = Record<string, unknown>;
+type RecordFields = Record<string, unknown>;
 
 /** Changes the records of an answer: the answer itself, or what its envelope holds. */
-function eachRecord(body: unknown, change: (record: Fields) => Fields): unknown {
+function eachRecord(body: unknown, change: (record: RecordFields) => RecordFields): unknown {
   if (Array.isArray(body)) {
     return body.map((item: unknown) => (isRecord(item) ? change(item) : item));
   }
@@ -81,7 +81,7 @@ function eachRecord(body: unknown, change: (record: Fields) => Fields): unknown 
 }
 
 /** The same for the items of a list, under whichever name. */
-function eachItem(body: unknown, change: (record: Fields) => Fields): unknown {
+function eachItem(body: unknown, change: (record: RecordFields) => RecordFields): unknown {
   if (!isRecord(body)) {
     return eachRecord(body, change);
   }
@@ -92,12 +92,16 @@ function eachItem(body: unknown, change: (record: Fields) => Fields): unknown {
   return Object.fromEntries(entries);
 }
 
-function reshaped(record: Fields, endpoint: string, behavior: MessagingBehavior): Fields {
+function reshaped(
+  record: RecordFields,
+  endpoint: string,
+  behavior: MessagingBehavior,
+): RecordFields {
   const nested = Object.entries(record).map(([name, value]) => [
     name,
     isGraph.has(name) ? eachRecord(value, (part) => reshaped(part, endpoint, behavior)) : value,
   ]);
-  const whole = Object.fromEntries(nested) as Fields; // entries lose their types
+  const whole = Object.fromEntries(nested) as RecordFields; // entries lose their types
   const filled = 'id' in record ? withUnset(whole, optionalFields(endpoint), behavior) : whole;
   return behavior.openFields === 'ours' ? filled : onlyShown(filled, endpoint);
 }
@@ -105,7 +109,11 @@ function reshaped(record: Fields, endpoint: string, behavior: MessagingBehavior)
 const isGraph = new Set(['steps', 'transitions', 'outgoingTransitions', 'incomingTransitions']);
 
 /** Optional fields without a value, and custom fields that were not set. */
-function withUnset(record: Fields, names: readonly string[], behavior: MessagingBehavior): Fields {
+function withUnset(
+  record: RecordFields,
+  names: readonly string[],
+  behavior: MessagingBehavior,
+): RecordFields {
   const result = { ...record };
   for (const name of names) {
     if (behavior.unset !== 'missing' && result[name] === undefined) {
@@ -122,7 +130,7 @@ function withUnset(record: Fields, names: readonly string[], behavior: Messaging
   return result;
 }
 
-function onlyShown(record: Fields, endpoint: string): Fields {
+function onlyShown(record: RecordFields, endpoint: string): RecordFields {
   const entries = Object.entries(record).filter(([name]) => isShown(endpoint, name));
   return Object.fromEntries(entries);
 }

@@ -173,7 +173,7 @@ export interface Run {
 }
 
 /** What a step leads to: the next step, a pause, or the end. */
-export type Outcome =
+export type StepOutcome =
   | { readonly go: 'on'; readonly branch?: 'yes' | 'no' }
   | { readonly go: 'wait'; readonly forMs?: number; readonly forEvent?: string }
   | { readonly go: 'call'; readonly call: () => Promise<void> }
@@ -305,17 +305,17 @@ function takeWaitsFor(project: Project, contactId: string, eventName: string): W
 
 /** Beside the state, not in it: what testers read holds no functions. */
 const stops = new WeakMap<WorkflowExecution, () => void>();
-const waits = new WeakMap<Project, Map<string, Set<Waiting>>>();
+const waits = new WeakMap<Project, Map<string, Set<WaitingExecution>>>();
 
-interface Waiting {
+interface WaitingExecution {
   readonly eventName: string | undefined;
   readonly wake: Wake;
 }
 
-function waitingFor(project: Project, contactId: string): Set<Waiting> {
-  const ofProject = waits.get(project) ?? new Map<string, Set<Waiting>>();
+function waitingFor(project: Project, contactId: string): Set<WaitingExecution> {
+  const ofProject = waits.get(project) ?? new Map<string, Set<WaitingExecution>>();
   waits.set(project, ofProject);
-  const ofContact = ofProject.get(contactId) ?? new Set<Waiting>();
+  const ofContact = ofProject.get(contactId) ?? new Set<WaitingExecution>();
   ofProject.set(contactId, ofContact);
   return ofContact;
 }

@@ -5,10 +5,10 @@ import { deliver } from './outbox.js';
 import { contactField, dottedValue, meets, unitMs } from './filters.js';
 import { defaultSender, isVerifiedSender } from './domains.js';
 import type { Scope, WorkflowExecution, WorkflowStep, WebhookCall } from './state.js';
-import type { Outcome, Run } from './workflow-engine.js';
+import type { StepOutcome, Run } from './workflow-engine.js';
 
 /** Performs a step; throws, with a message for the execution, when it cannot. */
-export function runStep(run: Run, step: WorkflowStep): Outcome {
+export function runStep(run: Run, step: WorkflowStep): StepOutcome {
   // Step configuration is not shown: it is read from `config` and from beside it.
   const config: StepConfig = { ...step, ...step.config };
   switch (step.type) {
@@ -32,7 +32,7 @@ export function runStep(run: Run, step: WorkflowStep): Outcome {
   }
 }
 
-function sendEmail({ scope, workflow, execution, contact }: Run, config: StepConfig): Outcome {
+function sendEmail({ scope, workflow, execution, contact }: Run, config: StepConfig): StepOutcome {
   const template = findTemplate(scope, config);
   // Marketing mail goes to subscribed contacts only, as a campaign's does (not shown for workflows).
   if (template?.type === 'MARKETING' && !contact.subscribed) {
@@ -82,7 +82,7 @@ function contentOf(config: StepConfig): Record<string, unknown> {
   );
 }
 
-function waitForEvent({ eventName, timeout }: StepConfig): Outcome {
+function waitForEvent({ eventName, timeout }: StepConfig): StepOutcome {
   if (typeof eventName !== 'string') {
     throw new Error('A WAIT_FOR_EVENT step needs `eventName`.');
   }
@@ -117,7 +117,7 @@ function eventData({ context }: WorkflowExecution): Record<string, unknown> {
 }
 
 /** Calls the address of a WEBHOOK step through `settings.webhookFetch`, and records the call. */
-function callWebhook(run: Run, config: Readonly<Record<string, unknown>>): Outcome {
+function callWebhook(run: Run, config: Readonly<Record<string, unknown>>): StepOutcome {
   const call = describe(run, config);
   run.scope.project.webhooks.push(call);
   const { webhookFetch } = run.scope.world.settings;

@@ -9,7 +9,7 @@ import type {
   WorkflowTransition,
   WorkflowExecution,
 } from './state.js';
-import { given, readBody, type Fields, invalidField } from './validate.js';
+import { given, readBody, type BodyFields, invalidField } from './validate.js';
 import {
   isActive,
   checkBranch,
@@ -215,7 +215,7 @@ function createWorkflow(scope: Scope, request: FakeRequest): Workflow {
 }
 
 /** The trigger's config is not shown: `{ eventName }`, inside `triggerConfig` or beside it. */
-function readTrigger(fields: Fields, current: Record<string, unknown> = {}) {
+function readTrigger(fields: BodyFields, current: Record<string, unknown> = {}) {
   const eventName = fields.text('eventName');
   const config = fields.record('triggerConfig');
   if (eventName === undefined) {
@@ -224,7 +224,7 @@ function readTrigger(fields: Fields, current: Record<string, unknown> = {}) {
   return { ...(config ?? current), eventName };
 }
 
-function readChange(fields: Fields, { triggerConfig }: Workflow): object {
+function readChange(fields: BodyFields, { triggerConfig }: Workflow): object {
   return given({
     name: fields.text('name'),
     description: fields.text('description'),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { planLifetimeMs, type Desk } from '../../../src/cli/agents/plans.js';
+import { planLifetimeMs, type PlanStore } from '../../../src/cli/agents/plans.js';
 import { later, no, openDesk, videos, yes, type DeskScene } from '../../support/cli/desk.js';
 import fc from '../../support/property.js';
 
@@ -81,12 +81,12 @@ interface PlanMark {
   readonly id: string;
   readonly mark: string;
   readonly fingerprint: string;
-  readonly desk: Desk;
+  readonly desk: PlanStore;
 }
 
 interface Run {
   readonly scene: DeskScene;
-  desk: Desk;
+  desk: PlanStore;
   readonly plans: PlanMark[];
   /** Plans that a person has said yes to, in time and to exactly that. */
   readonly approved: PlanMark[];

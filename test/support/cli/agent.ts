@@ -8,7 +8,7 @@ import {
   type ElicitResult,
 } from '@modelcontextprotocol/sdk/types.js';
 import { askPerson } from '../../../src/cli/agents/approval.js';
-import { Desk } from '../../../src/cli/agents/plans.js';
+import { PlanStore } from '../../../src/cli/agents/plans.js';
 import { answerCalls } from '../../../src/cli/agents/server.js';
 import { ServiceData } from '../../../src/cli/agents/service-data.js';
 import { tools } from '../../../src/cli/agents/tools.js';
@@ -21,7 +21,7 @@ export type Elicits = (message: string) => ElicitResult | Promise<ElicitResult>;
 /** The protocol's own client, in one process with a server over the services of a desk. */
 export interface Agent {
   readonly client: Client;
-  readonly desk: Desk;
+  readonly desk: PlanStore;
   /** What a browser was shown. */
   readonly opened: string[];
   readonly logged: unknown[];
@@ -60,7 +60,7 @@ export async function openAgent(
   const stopping = new AbortController();
   const stopped = stopping.signal;
   const data = new ServiceData();
-  const desk = new Desk({ services, data, journal, patienceMs, stopped, onNews: say });
+  const desk = new PlanStore({ services, data, journal, patienceMs, stopped, onNews: say });
   const opened: string[] = [];
   const open = (file: string) => {
     opened.push(file);

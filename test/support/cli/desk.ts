@@ -9,7 +9,7 @@ import {
   type FakeMessaging,
 } from 'postreel/testing';
 import { Folder } from '../../../src/cli/agents/folder.js';
-import { Desk, textOf, type Plan } from '../../../src/cli/agents/plans.js';
+import { PlanStore, textOf, type Plan } from '../../../src/cli/agents/plans.js';
 import { ServiceData } from '../../../src/cli/agents/service-data.js';
 import type { PlanTool, Progress, Services } from '../../../src/cli/agents/tool.js';
 import { tools } from '../../../src/cli/agents/tools.js';
@@ -20,16 +20,16 @@ export interface DeskScene {
   readonly messaging: FakeMessaging;
   readonly media: FakeMedia;
   readonly services: Services;
-  readonly desk: Desk;
+  readonly desk: PlanStore;
   /** Another server over the same folder, after a restart. */
-  restarted(onNews?: (text: string) => void): Desk;
+  restarted(onNews?: (text: string) => void): PlanStore;
   readonly folder: string;
   readonly journal: JournalStore;
   /** Moves the clock of the plans. */
   pass(ms: number): void;
   call(name: string, args?: object): Promise<unknown>;
   /** Plans a step at one of the servers. */
-  planOn(desk: Desk, name: string, args: object): Promise<object>;
+  planOn(desk: PlanStore, name: string, args: object): Promise<object>;
   /** Plans a step and gives the id of the plan. */
   plan(name: string, args: object): Promise<string>;
   /** Plans a step and gives what a person reads of it. */
@@ -38,7 +38,7 @@ export interface DeskScene {
 }
 
 /** Decides about a plan when it is asked, or later. */
-export type Person = (plan: Plan, desk: Desk) => void;
+export type Person = (plan: Plan, desk: PlanStore) => void;
 
 export const yes: Person = ({ id, fingerprint }, desk) => desk.decide(id, fingerprint, 'yes');
 export const no: Person = ({ id, fingerprint }, desk) => desk.decide(id, fingerprint, 'no');
@@ -79,7 +79,7 @@ export function openDesk(): DeskScene {
     finished: new Map(),
   };
   const restarted = (onNews?: (text: string) => void) =>
-    new Desk({
+    new PlanStore({
       ...(onNews && { onNews }),
       services,
       data,
@@ -95,7 +95,7 @@ export function openDesk(): DeskScene {
     const tool = tools.find((each) => each.name === name)!;
     return tool.kind === 'read' ? tool.read(args, services, calm()) : planOn(desk, name, args);
   };
-  const planOn = (at: Desk, name: string, args: object) => {
+  const planOn = (at: PlanStore, name: string, args: object) => {
     const tool = tools.find((each) => each.name === name);
     return at.plan(tool as PlanTool, args, calm().signal); // as: of its name
   };

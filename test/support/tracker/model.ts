@@ -8,7 +8,7 @@ import {
 } from '../../../src/tracker/consent.js';
 import {
   type End,
-  type Entry,
+  type QueuedEvent,
   type EventRecord,
   NOBODY,
   Queue,
@@ -90,7 +90,7 @@ interface Look {
 
 interface Request {
   readonly tab: Tab;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly QueuedEvent[];
   readonly isKeptAlive: boolean;
   isRead: boolean;
   isExit: boolean;
@@ -420,11 +420,11 @@ class World {
   }
 
   /** Every exit hands over what fits, unless something stands against it. */
-  #checkExit({ queue, bytes }: Tab, own: readonly Entry[], wasHandedOver: boolean): void {
+  #checkExit({ queue, bytes }: Tab, own: readonly QueuedEvent[], wasHandedOver: boolean): void {
     const isKept = queue.isWithinSite && this.#delivery === 'no-loss';
-    const isLeftBehind = (entry: Entry) =>
+    const isLeftBehind = (entry: QueuedEvent) =>
       own.includes(entry) && !entry.isSent && !!entry.record.email && entry.until <= this.now;
-    const fits = ({ record }: Entry) => this.#sizeOf(record) + bytes < MAX_BYTES;
+    const fits = ({ record }: QueuedEvent) => this.#sizeOf(record) + bytes < MAX_BYTES;
     if (wasHandedOver && !isKept && queue.entries.filter(isLeftBehind).some(fits)) {
       this.#fail('an exit left behind what would have fitted');
     }
@@ -622,7 +622,7 @@ class World {
     }
   }
 
-  #answer(request: Request, statusOf: (entry: Entry) => number): void {
+  #answer(request: Request, statusOf: (entry: QueuedEvent) => number): void {
     const { tab, entries } = request;
     if (tab.isFrozen) {
       return;
@@ -857,7 +857,7 @@ class World {
     return tab;
   }
 
-  #send(tab: Tab, batch: readonly Entry[], isKeptAlive: boolean): void {
+  #send(tab: Tab, batch: readonly QueuedEvent[], isKeptAlive: boolean): void {
     const { queue } = tab;
     const isExit = queue.isLeft;
     for (const entry of batch) {
@@ -883,7 +883,7 @@ class World {
   }
 
   /** One request at a time for each contact, and the oldest event first. */
-  #checkOrder({ queue, look }: Tab, batch: readonly Entry[], entry: Entry): void {
+  #checkOrder({ queue, look }: Tab, batch: readonly QueuedEvent[], entry: QueuedEvent): void {
     const isCertain = look?.stage !== 'claimed';
     for (const other of queue.entries) {
       const isSame = other.record.email === entry.record.email && !batch.includes(other);

@@ -5,10 +5,10 @@ import type { JobRecord } from '../jobs/job.js';
 import type { OnceJob } from '../jobs/ledger.js';
 import type { TextRange } from '../generate/types.js';
 import type { FileKind } from '../status/intervals.js';
-import type { Lane } from './lane.js';
+import type { QueueQuota } from './queue-quota.js';
 
 /** What one call of `generate` submits: it is never split. */
-export interface Parcel {
+export interface Submission {
   readonly kind: FileKind;
   readonly jobs: readonly MediaJob[];
   /** The folder of videos, as the caller wants it. */
@@ -23,15 +23,15 @@ export interface Parcel {
   /** Which part of a longer text its speech is. */
   readonly part?: TextRange | undefined;
   /** The queue that it belongs to. */
-  readonly lane?: Lane | undefined;
+  readonly lane?: QueueQuota | undefined;
 }
 
 /** The jobs of a parcel, as the service has them. */
 export type Submitted = Answer<JobRecord[]> & { readonly known?: { readonly isSaved: boolean } };
 
 /** A parcel that waits for its call, or is on its way. */
-export interface Waiting {
-  parcel: Parcel;
+export interface WaitingSubmission {
+  parcel: Submission;
   readonly state: CallState;
   readonly minutes: number;
   /** When it could not be submitted for the first time. */
@@ -51,24 +51,24 @@ export interface Waiting {
 }
 
 /** How many jobs these are. */
-export function count(members: readonly Waiting[]): number {
+export function count(members: readonly WaitingSubmission[]): number {
   return members.reduce((sum, { parcel }) => sum + parcel.jobs.length, 0);
 }
 
 /** The queues that these belong to. */
-export function lanesOf(members: readonly Waiting[]): Set<Lane> {
+export function lanesOf(members: readonly WaitingSubmission[]): Set<QueueQuota> {
   return new Set(members.flatMap(({ parcel }) => parcel.lane ?? []));
 }
 
 /** The folder of a parcel: its own, or the one that its queue has by now. */
-export function folderOf({ folder, lane }: Parcel): Parcel['folder'] {
+export function folderOf({ folder, lane }: Submission): Submission['folder'] {
   return folder.folderId === undefined && lane?.folderId !== undefined
     ? { ...folder, folderId: lane.folderId }
     : folder;
 }
 
 /** The body of a call for these parcels. */
-export function bodyOf(members: readonly Waiting[]): unknown {
+export function bodyOf(members: readonly WaitingSubmission[]): unknown {
   const [first] = members;
   const payload = members.flatMap(({ parcel }) => parcel.jobs);
   return first?.parcel.kind === 'video' ? { ...folderOf(first.parcel), payload } : payload[0];

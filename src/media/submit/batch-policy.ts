@@ -1,11 +1,11 @@
 import { durationOf, isVideo, type MediaJob } from '../generate/media-job.js';
-import { folderOf, type Parcel } from './parcel.js';
+import { folderOf, type Submission } from './submission.js';
 
 /**
  * Which jobs may share a call. A 4xx to a call for several jobs leaves open whether the first of them were
  * made, so a job has company only if the service has accepted before whatever it asks for.
  */
-export class Company {
+export class BatchPolicy {
   readonly #accepted = new Set<string>();
   #longest = 0;
 
@@ -18,10 +18,10 @@ export class Company {
   }
 
   /** May this parcel share its call with others? */
-  isOpenTo({ jobs }: Parcel): boolean {
+  mayShare({ jobs }: Submission): boolean {
     return jobs.every(
       (job) =>
-        !goesAlone(job) &&
+        !mustBeAlone(job) &&
         durationOf(job) <= this.#longest &&
         traitsOf(job).every((trait) => this.#accepted.has(trait)),
     );
@@ -29,7 +29,7 @@ export class Company {
 }
 
 /** What the jobs of one call have in common, as text. */
-export function envelopeOf(parcel: Parcel): string {
+export function batchKeyOf(parcel: Submission): string {
   const { kind, options, lane } = parcel;
   const { file, folderId } = folderOf(parcel);
   const { headers, timeout, retry } = options;
@@ -41,7 +41,7 @@ export function envelopeOf(parcel: Parcel): string {
 }
 
 // What the service has to fetch or to find out about may be refused at any time.
-function goesAlone(job: MediaJob): boolean {
+function mustBeAlone(job: MediaJob): boolean {
   return !isVideo(job) || job.workflowType === 'url' || (job.mediaUrls?.length ?? 0) > 0;
 }
 

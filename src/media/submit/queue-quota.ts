@@ -14,7 +14,7 @@ export interface LaneOptions {
  * The jobs of one queue on their way through a submitter: how many may be in progress at one time, and
  * whether more of them may leave at all.
  */
-export class Lane {
+export class QueueQuota {
   readonly name: string;
   readonly deadlineMs: number;
   /** How many more jobs may be submitted at all. */
