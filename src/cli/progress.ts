@@ -49,7 +49,9 @@ export function startProgress({ output, streams }: Context): Progress {
       }
     },
     stop() {
-      multi.stop();
+      if (bars.size > 0) {
+        multi.stop(); // it ends the line of the bars
+      }
       output.aboveBars = undefined;
     },
   };

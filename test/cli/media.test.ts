@@ -100,7 +100,7 @@ describe.concurrent('in a terminal', () => {
     first.type('\u0003');
     expect([await first.ended, first.text]).toEqual([
       130,
-      expect.stringContaining('`postreel jobs resume` waits for it'),
+      expect.stringContaining('`postreel jobs resume` waits for them'),
     ]);
     const pending = inTerminal(['jobs', 'pending'], { cwd, env });
     expect([await pending.ended, pending.text]).toEqual([0, expect.stringContaining('not saved')]);
@@ -128,7 +128,7 @@ describe.concurrent('a service that is gone while a command waits', () => {
     await terminal.until('warning: Status checks have failed since 20');
     terminal.type('\u0003');
     expect(await terminal.ended).toBe(130);
-    expect(terminal.text).toContain('`postreel jobs resume` waits for it');
+    expect(terminal.text).toContain('`postreel jobs resume` waits for them');
   });
 });
 

@@ -59,6 +59,17 @@ const effects: Readonly<Record<string, readonly Effect[]>> = {
       await again();
       expect(mails(fake).sort()).toEqual(news); // once
     },
+    ({ fake, lines }) => {
+      const mailed = fake.outbox.length;
+      expect(mailed).toBeGreaterThan(100);
+      expect(lines).toEqual([`${122 - mailed} have unsubscribed`]);
+    },
+    ({ fake }) => {
+      expect(mails(fake).sort()).toEqual([
+        [ann, 'Invoice', '<p>42</p>'],
+        [ann, 'Invoice', '<p>7</p>'],
+      ]);
+    },
     ({ lines }) => expect(lines[0]).toMatch(/^true false \[/),
     ({ lines }) => expect(lines).toEqual([`${ann} true`, 'x@gmial.com false']),
     ({ fake }) => {
@@ -108,6 +119,16 @@ const effects: Readonly<Record<string, readonly Effect[]>> = {
       expect(lines.join('\n')).toMatch(/1 .*'no address'/s); // the row that failed
       expect(lines.at(-1)).toBe('2 [] []');
     },
+    ({ contact }) => {
+      expect([contact(ann)?.subscribed, contact('bob@example.com')?.subscribed]).toEqual([
+        true,
+        false,
+      ]);
+    },
+    ({ contact }) => {
+      expect(contact(ann)?.data).toHaveProperty('signedUpAt', '2026-01-31T10:00:00.000Z');
+    },
+    ({ contact }) => expect(contact('zoe@example.com')).toMatchObject({ subscribed: true }),
     ({ fake, contact }) => {
       expect(contact(ann)?.data).toMatchObject({ renewsAt: '2027-03-01T00:00:00.000Z' });
       expect(contact(ann)?.data).not.toHaveProperty('nickname');
