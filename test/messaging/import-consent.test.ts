@@ -605,7 +605,7 @@ describe('the line that a refusal proposes', () => {
   it('names a column of states, where nothing else says who has left', async () => {
     const { run } = scene();
     await expect(run('email,status\nann@example.com,active\n')).rejects.toThrow(
-      "columns: { \"status\": { field: 'subscribed', read: (text) => text === 'active' } }",
+      "columns: { \"status\": { field: 'subscribed', read: (text) => text.toLowerCase() === 'active' } }",
     );
   });
 });

@@ -194,7 +194,7 @@ export function requireKeys(names: readonly string[], rules: ColumnRules): void 
 
 /** What to write for a column whose words `subscribed` does not know. */
 export function proposeRead(name: string): string {
-  return `\`columns: { "${name}": ${readWord('…')} }\``;
+  return `\`columns: { "${name}": ${readWord} }\``;
 }
 
 /** Refuses columns of the option `columns` that are missing. */
@@ -229,7 +229,7 @@ const readLeavers =
   "{ field: 'subscribed', read: (text) => ['', 'no', 'false', '0'].includes(text.toLowerCase()) }";
 
 /** A target for a column of words. */
-const readWord = (word: string) => `{ field: 'subscribed', read: (text) => text === '${word}' }`;
+const readWord = "{ field: 'subscribed', read: (text) => text === '…' }";
 
 /** Refuses a column whose name can only mean the subscription, until `columns` names it. */
 function requireClear(names: readonly string[], { named, allowsUnclear }: ColumnRules): void {
@@ -238,7 +238,7 @@ function requireClear(names: readonly string[], { named, allowsUnclear }: Column
     const isOfLeavers = isNameOfLeavers(first);
     const meaning = isOfLeavers
       ? `\`"${first}": ${readLeavers}\`, since its yes, or its date, means that somebody has left (\`read\` returns true for a person who is subscribed)`
-      : `\`"${first}": 'subscribed'\` if its yes means subscribed, or \`"${first}": ${readWord('…')}\` if it has other words (\`read\` returns true for a person who is subscribed)`;
+      : `\`"${first}": 'subscribed'\` if its yes means subscribed, or \`"${first}": ${readWord}\` if it has other words (\`read\` returns true for a person who is subscribed)`;
     throw refusal(
       `The column "${first}" says who is subscribed, or who is not. Name it in \`columns\`: ${meaning}. \`"${first}": '…'\` keeps it as a custom field, and \`"${first}": null\` drops it. ${listed(names)}`,
     );
@@ -259,7 +259,7 @@ function requireStatement(names: readonly string[], { named, isStated }: ColumnR
   const ofReaders = unclear.find((name) => !isNameOfLeavers(name)) ?? '…';
   const status = names.find((name) => unclear.length === 0 && squeeze(name).endsWith('status'));
   throw refusal(
-    `This import does not say who is subscribed. Say it in one of three ways. \`newContacts: 'subscribed'\` or \`newContacts: 'unsubscribed'\`: existing contacts keep their state, and new ones get this one. A column \`subscribed\`: \`columns: { "${ofReaders}": 'subscribed' }\` if its yes means subscribed, \`columns: { "${status ?? '…'}": ${readWord('active')} }\` if it has other words, or \`columns: { "${ofLeavers}": ${readLeavers} }\` if its yes, or a date in it, means that somebody has left. \`subscribed: true\` or \`subscribed: false\`: for every row, existing contacts included. ${listed(names)}`,
+    `This import does not say who is subscribed. Say it in one of three ways. \`newContacts: 'subscribed'\` or \`newContacts: 'unsubscribed'\`: existing contacts keep their state, and new ones get this one. A column \`subscribed\`: \`columns: { "${ofReaders}": 'subscribed' }\` if its yes means subscribed, \`columns: { "${status ?? '…'}": { field: 'subscribed', read: (text) => text.toLowerCase() === 'active' } }\` if its word "active" means subscribed, or \`columns: { "${ofLeavers}": ${readLeavers} }\` if its yes, or a date in it, means that somebody has left. \`subscribed: true\` or \`subscribed: false\`: for every row, existing contacts included. ${listed(names)}`,
   );
 }
 
