@@ -102,6 +102,7 @@ const always = {
   // For what hangs: a busy machine takes ten times as long as an idle one.
   testTimeout: 180_000,
   hookTimeout: 180_000,
+  expect: { poll: { timeout: 60_000 } },
   // What a killed run has left behind is no test.
   exclude: ['test/types/consumer/**', 'test/projects/*/**', 'test/.tmp/**'],
   // What is built runs as it is.

@@ -88,7 +88,8 @@ export function createContext(given: MediaOptions): MediaContext {
   const clean = (text: string) => redact(text, [connection.keyring.current]);
   const onGone = (fileId: string) => slots?.release([fileId]);
   const waits = new FileWaits({ poller, memory, events, settings, ledger, clean, onGone });
-  const appUrl = options.appUrl === undefined ? undefined : normalizeBaseUrl(options.appUrl, '`appUrl`');
+  const appUrl =
+    options.appUrl === undefined ? undefined : normalizeBaseUrl(options.appUrl, '`appUrl`');
 
   const job = (record: JobRecord) =>
     new GenerationJob(record, {

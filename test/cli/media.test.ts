@@ -218,7 +218,7 @@ describe.concurrent('without a terminal', () => {
     };
     expect([code, rest]).toEqual([0, { jobs: [], finished: [], unknown: [] }]);
     expect(mayBeAnswered).toMatchObject([{ jobs: [speech] }]);
-    const [{ id = '', unknownAt = '' } = {}] = mayBeAnswered;
+    const [{ id, unknownAt } = { id: '', unknownAt: '' }] = mayBeAnswered;
     const shown = inTerminal(['jobs', 'pending'], { cwd, env, columns: 160 });
     expect([await shown.ended, shown.text]).toEqual([0, expect.stringContaining(unknownAt)]);
     const refused = await piped(['jobs', 'dismiss', id, '--yes'], { cwd, env });

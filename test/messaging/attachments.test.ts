@@ -181,7 +181,7 @@ it('a stream in any other field of a body is named as one', async () => {
     throw new Error('must not reach the network');
   });
   const data = { log: Readable.from(['a']) };
-  await expect(messaging.send({ ...content, data } as never)).rejects.toThrow(
+  await expect(messaging.send({ ...content, data })).rejects.toThrow(
     '`data.log` cannot be sent as JSON; got a stream: read it to its end first',
   );
 });

@@ -65,7 +65,7 @@ function openAfter(ms: number) {
 const codeOf = (call: PromiseLike<unknown>) =>
   call.then(
     () => 'done',
-    (error: { code?: string }) => error.code,
+    (error: unknown) => (error as { code?: string }).code,
   );
 const paidCalls = () => mediaFake.requests.filter(({ method }) => method === 'POST').length;
 

@@ -102,14 +102,16 @@ describe('the answer of an inbox', () => {
   it('is 500 when the store claims too late, and the callback is handled when it comes again', async () => {
     const store = memorySeen();
     const late: { answer?: () => void } = {};
-    const claim = vi.fn(store.claim).mockImplementationOnce(async (...args) => {
-      const isFirst = await store.claim(...args);
-      await new Promise<void>((resolve) => {
-        late.answer = resolve;
+    const claim = vi
+      .fn((...args: Parameters<typeof store.claim>) => store.claim(...args))
+      .mockImplementationOnce(async (...args) => {
+        const isFirst = await store.claim(...args);
+        await new Promise<void>((resolve) => {
+          late.answer = resolve;
+        });
+        return isFirst;
       });
-      return isFirst;
-    });
-    const release = vi.fn(store.release);
+    const release = vi.fn((...args: Parameters<typeof store.release>) => store.release(...args));
     const { inbox, errors, fetch } = open({ seen: { claim, release } });
     const url = await inbox.url(base);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -63,7 +63,7 @@ export const mailPlans: readonly Tool[] = [
     schema: schemas.track.body,
     describe: async (request, services, signal) => {
       const events = [
-        String(request.event),
+        request.event,
         ...(request.subscribed === undefined ? [] : subscriptionEvents),
       ];
       return {

@@ -5,7 +5,6 @@ import { fingerprint } from '../../core/values.js';
 import { splitText } from '../../media/generate/long-audio/split-text.js';
 import { limits } from '../../media/limits.js';
 import { command, option, positiveNumber } from '../command.js';
-import type { Context } from '../context.js';
 import { readText } from '../environment.js';
 import { CommandEnd } from '../exit-codes.js';
 import {
@@ -92,7 +91,12 @@ export const audio = command<Input>({
       run: async () => {
         await makeFolderOf(target);
         const jobs = await makeParts(parts, how);
-        await finishJobs(media, jobs, target, context, count > 1 ? continueHint : undefined);
+        await finishJobs(
+          media,
+          jobs,
+          { target, hint: count > 1 ? continueHint : undefined },
+          context,
+        );
       },
     };
   },

@@ -56,7 +56,7 @@ export const jobs = [
       }
       const target = await targetOf(input.out, { count: found.length, hasPart: hasPart(found) });
       await makeFolderOf(target);
-      await finishJobs(media, found, target, context);
+      await finishJobs(media, found, { target }, context);
     },
   }),
   command<Input & { readonly fileId: readonly string[] }>({
@@ -79,7 +79,7 @@ export const jobs = [
         hasPart: hasPart(found),
       });
       await makeFolderOf(target);
-      await finishJobs(media, found, target, context);
+      await finishJobs(media, found, { target }, context);
     },
   }),
   command<Input & { readonly id: readonly string[] }>({

@@ -116,22 +116,21 @@ function nameOf({ fileId, url }: MediaFile, kind: GenerationJob['kind']): string
 export async function finishJobs(
   media: MediaClient,
   jobs: readonly GenerationJob[],
-  target: Target,
+  { target, hint = resumeHint }: { readonly target: Target; readonly hint?: string | undefined },
   context: Context,
-  goOn = resumeHint,
 ): Promise<void> {
   const progress = startProgress(context);
-  const saving = { target, progress, signal: context.signal, goOn };
+  const saving = { target, progress, signal: context.signal, hint };
   await saveAll(media, jobs, saving, context).finally(() => progress.stop());
 }
 
 const resumeHint =
-  'What was submitted goes on: `postreel jobs resume` waits for it and saves the files.';
+  'The submitted jobs continue. `postreel jobs resume` waits for them and saves the files.';
 
 async function saveAll(
   media: MediaClient,
   jobs: readonly GenerationJob[],
-  saving: Saving & { readonly goOn: string },
+  saving: Saving & { readonly hint: string },
   context: Context,
 ): Promise<void> {
   const { target } = saving;
@@ -162,10 +161,10 @@ async function saveAll(
     if (whole.length === jobs.length) {
       await saveJoined(media, whole, target.path, context);
     } else {
-      context.output.note(`Nothing was joined. ${saving.goOn}`);
+      context.output.note(`Nothing was joined. ${saving.hint}`);
     }
   }
-  endOf(failures, context, saving.goOn);
+  endOf(failures, context, saving.hint);
 }
 
 async function waitFor(job: GenerationJob, { progress, signal }: Saving): Promise<MediaFile> {
@@ -233,10 +232,10 @@ export function tellFailed(name: string, error: unknown, { output, signal }: Con
 export function endOf(
   failures: number,
   { signal, output }: Context,
-  goOn: string = resumeHint,
+  hint: string = resumeHint,
 ): void {
   if (signal.aborted) {
-    output.note(goOn);
+    output.note(hint);
   }
   signal.throwIfAborted();
   if (failures > 0) {

@@ -7,12 +7,12 @@ import {
   UnexpectedResponseError,
   type PostreelError,
 } from '../../core/errors.js';
-import {
-  type ContentSend,
-  type NamedAddress,
-  type TemplateSend,
-  type SendRequest,
-  type SendResult,
+import type {
+  ContentSend,
+  NamedAddress,
+  TemplateSend,
+  SendRequest,
+  SendResult,
 } from '../emails.js';
 import { callSafely } from '../../core/async.js';
 import { fingerprint, isRecord } from '../../core/values.js';

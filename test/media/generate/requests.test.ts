@@ -33,7 +33,7 @@ describe('what generate.video sends', () => {
     ['a script', video({ workflowType: 'script', content: '\u00A0 ' }), 'content'],
   ])('is never %s of white space', async (_, job, field) => {
     const { client, requests } = listening();
-    const { error } = await ending(client.generate.video(job as VideoJob));
+    const { error } = await ending(client.generate.video(job));
     expect(String(error)).toContain(`${field}\` must contain more than white space`);
     expect(requests).toEqual([]);
   });

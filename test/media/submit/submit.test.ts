@@ -224,7 +224,8 @@ describe('a job with `once`', () => {
     await pass(1_000);
     // The killed process writes nothing more.
     const next = media({ journal: { ...journal } });
-    const [{ id = '', unknownAt = '' } = {}] = (await next.journal.pending()).mayBeAnswered;
+    const [{ id, unknownAt } = { id: '', unknownAt: '' }] = (await next.journal.pending())
+      .mayBeAnswered;
     const warnings: string[] = [];
     next.on('warning', ({ message }) => warnings.push(message));
     const waiting = ending(next.generate.video(video(), { once: 'film/1' }));

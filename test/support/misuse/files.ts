@@ -122,13 +122,11 @@ export const files: readonly Misuse[] = [
 
 /** Trackers of pages. */
 export const pages: readonly Misuse[] = [
-  ['a tracker without a key', () => tracker({ baseUrl }), 'publicKey is missing'],
   [
     'a tracker with a secret key',
     () => tracker({ publicKey: 'sk_a', baseUrl }),
     'publicKey must start with pk_',
   ],
-  ['a tracker without an address', () => tracker({ publicKey: 'pk_a' }), 'baseUrl is missing'],
   [
     'an age in weeks',
     () => tracker({ publicKey: 'pk_a', baseUrl, maxAge: '1w' }),

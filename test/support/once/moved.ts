@@ -3,9 +3,9 @@ export function moved(
   { fetch, baseUrl }: { readonly fetch: typeof globalThis.fetch; readonly baseUrl: string },
   address: string,
 ): typeof globalThis.fetch {
-  const own: typeof fetch = (input, init) => fetch(String(input).replace(address, baseUrl), init);
+  const own = (url: string, init?: RequestInit) => fetch(url.replace(address, baseUrl), init);
   for (const symbol of Object.getOwnPropertySymbols(fetch)) {
     Object.defineProperty(own, symbol, { value: Reflect.get(fetch, symbol) });
   }
-  return own;
+  return own as typeof fetch; // clients pass an address as text
 }
