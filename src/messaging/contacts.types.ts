@@ -162,7 +162,7 @@ export interface ImportAllOptions extends ManyOptions {
    * compared trimmed and without regard to case; `null` drops a column; one that is not named goes to `data`.
    * `{ field, read }` reads the text of a cell, e.g. into a `Date`; an empty cell is not read, `undefined` leaves the
    * cell empty, and if `read` throws, the row fails. For the field `subscribed`, `read` gets empty cells too, and
-   * returns true or false: `{ Unsubscribed: { field: 'subscribed', read: (text) => text !== 'yes' } }`.
+   * returns true or false: `{ unsubscribed_at: { field: 'subscribed', read: (text) => text === '' } }`.
    */
   columns?:
     | {

@@ -92,6 +92,11 @@ describe('postreel contacts import', () => {
       4,
       expect.stringContaining('--columns "unsubscribed_at=not:subscribed"'),
     ]);
+    const plain = await refusalOf('left.csv', '--columns', 'unsubscribed_at=subscribed', '--yes');
+    expect([plain.code, plain.stderr]).toEqual([
+      4,
+      expect.stringContaining('Name it: --columns "unsubscribed_at=not:subscribed"'),
+    ]);
     const args = ['--columns', 'unsubscribed_at=not:subscribed', '--new-contacts', 'unsubscribed'];
     const plan = await importOf('left.csv', ...args);
     expect(JSON.parse(plan.stdout)).toMatchObject({

@@ -2,7 +2,10 @@ import { MessagingClient, type ImportAllOptions } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 
-const yesIsOut = { field: 'subscribed', read: (text: string) => !/^(yes|true|1)$/i.test(text) };
+const yesIsOut = {
+  field: 'subscribed',
+  read: (text: string) => ['', 'no', 'false', '0'].includes(text.toLowerCase()),
+};
 const emptyIsIn = { field: 'subscribed', read: (text: string) => text === '' };
 const statusIn = (...words: readonly string[]) => ({
   field: 'subscribed',
@@ -17,6 +20,10 @@ interface Export {
 
 /** Exports with the columns that the help pages of the services name. Ann reads the mails, Bob has left. */
 const exports: Readonly<Record<string, Export>> = {
+  ActiveCampaign: {
+    text: 'Email,First Name,Tags,Status,Date Created\nann@example.com,Ann,vip,Active,2026-01-01\nbob@example.com,Bob,,Unsubscribed,2026-01-01\n',
+    columns: { Status: statusIn('active') },
+  },
   Mailchimp: {
     text: 'Email Address,First Name,MEMBER_RATING,OPTIN_TIME,UNSUB_TIME,UNSUB_CAMPAIGN_TITLE,UNSUB_REASON,LEID\nann@example.com,Ann,4,2026-01-04 10:11:12,,,,11\nbob@example.com,Bob,2,2026-01-05 10:11:12,2026-02-01 08:00:00,News,Other,12\n',
     columns: { UNSUB_TIME: emptyIsIn, UNSUB_REASON: null },
@@ -43,6 +50,10 @@ const exports: Readonly<Record<string, Export>> = {
   Kit: {
     text: 'id,first_name,email_address,state,created_at\n1,Ann,ann@example.com,active,2026-01-01\n2,Bob,bob@example.com,cancelled,2026-01-01\n',
     columns: { state: statusIn('active') },
+  },
+  MailerLite: {
+    text: 'Email,Name,Status,Subscribed at,Unsubscribed at\nann@example.com,Ann,Active,2026-01-01,\nbob@example.com,Bob,Unsubscribed,2026-01-01,2026-02-01\n',
+    columns: { Status: statusIn('active'), 'Unsubscribed at': null },
   },
   'rasa.io': {
     text: 'ID,First Name,Email,Subscribed,Unsubscribe Reason\n1,Ann,ann@example.com,1,\n2,Bob,bob@example.com,0,Unsubscribed\n',
@@ -79,7 +90,13 @@ describe('an export of another service', () => {
     },
   );
 
-  it.each(Object.entries(exports).filter(([service]) => service !== 'Kit'))(
+  it('of ActiveCampaign fails in the rows of people who have left, with `newContacts` alone', async () => {
+    const text = exports['ActiveCampaign']?.text ?? '';
+    const { refusal, states } = await imported(text, { newContacts: 'subscribed' });
+    expect({ refusal, states }).toEqual({ refusal: undefined, states: { ann: true } });
+  });
+
+  it.each(Object.entries(exports).filter(([name]) => !['ActiveCampaign', 'Kit'].includes(name)))(
     'of %s is refused with `newContacts` alone',
     async (_, { text }) => {
       const { refusal, states } = await imported(text, { newContacts: 'subscribed' });

@@ -568,3 +568,112 @@ describe('dates', () => {
     }
   });
 });
+
+/** What a refusal proposes for a column of people who have left: as the text of its message, and to run. */
+const proposal = {
+  text: "{ field: 'subscribed', read: (text) => ['', 'no', 'false', '0'].includes(text.toLowerCase()) }",
+  target: {
+    field: 'subscribed',
+    read: (text: string) => ['', 'no', 'false', '0'].includes(text.toLowerCase()),
+  },
+};
+
+describe('the line that a refusal proposes', () => {
+  const gone = {
+    UNSUB_TIME: ['', '2026-02-01 08:00:00'],
+    'Unsubscribed from all email': ['', 'true'],
+    'Portal Unsubscribe': ['', 'TRUE'],
+    EMAIL_BLACKLISTED: ['false', 'true'],
+    'Opted out': ['No', 'Yes'],
+    'Unsubscribed at': ['', '01.02.2026'],
+    do_not_email: ['0', '1'],
+  };
+  const cases = Object.entries(gone).flatMap(([column, cells]) => [
+    [column, cells, {}] as const,
+    [column, cells, { newContacts: 'subscribed' }] as const,
+  ]);
+  it.each(cases)('subscribes nobody who has left: %s %s %o', async (column, cells, given) => {
+    const file = `email,${column}\nann@example.com,${cells[0]}\nbob@example.com,${cells[1]}\n`;
+    const { run, states } = scene();
+    const message = await run(file, given).then(() => '', messageOf);
+    expect(message).toContain(`"${column}": ${proposal.text}`);
+    expect(message).not.toContain(`"${column}": 'subscribed'`);
+    await run(file, { columns: { [column]: proposal.target } });
+    expect(states()).toEqual({ ann: true, bob: false });
+  });
+
+  it('names a column of states, where nothing else says who has left', async () => {
+    const { run } = scene();
+    await expect(run('email,status\nann@example.com,active\n')).rejects.toThrow(
+      "columns: { \"status\": { field: 'subscribed', read: (text) => text.toLowerCase() === 'active' } }",
+    );
+  });
+});
+
+describe('a column that says who has left', () => {
+  it.each(['Unsubscribed', 'Opted out', 'EMAIL_BLACKLISTED'])(
+    'is refused as `subscribed`, since its yes would subscribe who has left: %s',
+    async (column) => {
+      const { fake, run } = scene();
+      const rows = `email,${column}\nann@example.com,\nbob@example.com,yes\n`;
+      const call = run(rows, { columns: { [column]: 'subscribed' }, newContacts: 'subscribed' });
+      await expect(call).rejects.toThrow(`The column "${column}" says`);
+      expect(fake.requests).toEqual([]);
+    },
+  );
+});
+
+describe('a row with the word `unsubscribed` in any column', () => {
+  const rows = {
+    text: 'email,Status\nann@example.com,Active\nbob@example.com,Unsubscribed\n',
+    objects: [
+      { email: 'ann@example.com', Status: 'Active' },
+      { email: 'bob@example.com', Status: 'Unsubscribed' },
+    ],
+    data: [
+      { email: 'ann@example.com', data: { Status: 'Active' } },
+      { email: 'bob@example.com', data: { Status: 'opted out' } },
+    ],
+  };
+  it.each(
+    Object.entries(rows).flatMap(([name, given]) => [
+      [name, { newContacts: 'subscribed' }, given] as const,
+      [name, { subscribed: true }, given] as const,
+    ]),
+  )('fails where an option would subscribe it: %s %o', async (_, options, given) => {
+    const { run, states } = scene();
+    const report = await run(given, options);
+    expect(reasons(report)).toEqual([expect.stringMatching(/`Status`.*has left.*columns/)]);
+    expect(states()).toEqual({ ann: true });
+  });
+
+  it('is imported where nobody would be subscribed, or where `columns` names the column', async () => {
+    for (const options of [
+      { newContacts: 'unsubscribed' },
+      { subscribed: false },
+      { newContacts: 'subscribed', columns: { Status: 'Status' } },
+      { newContacts: 'subscribed', columns: { Status: null } },
+    ]) {
+      const { run } = scene();
+      expect(await run(rows.text, options)).toMatchObject({ done: 2, failed: [] });
+    }
+  });
+
+  it('leaves a nightly import of orders alone', async () => {
+    const { run, states } = scene();
+    const orders =
+      'email,status\nann@example.com,shipped\nbob@example.com,paid\ncid@example.com,cancelled\n';
+    expect(await run(orders, { newContacts: 'subscribed' })).toMatchObject({ done: 3, failed: [] });
+    expect(states()).toEqual({ ann: true, bob: true, cid: true });
+  });
+});
+
+it('words that `subscribed` does not know are answered with the line that reads them', async () => {
+  const { run } = scene();
+  const { failed } = await run('email,status\nann@example.com,active\n', {
+    columns: { status: 'subscribed' },
+  });
+  expect(reasons({ failed })[0]).toContain(
+    "`columns: { \"status\": { field: 'subscribed', read: (text) => text === '…' } }`",
+  );
+});

@@ -2,7 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { PartialError, type Report, type ReportedRow } from 'postreel';
 import * as z from 'zod/mini';
-import { columnsOf, unclearColumns } from '../../messaging/contacts/import-columns.js';
+import {
+  columnsOf,
+  isNameOfLeavers,
+  unclearColumns,
+} from '../../messaging/contacts/import-columns.js';
 import { headerOf, lineNumbers, survey, type Survey } from '../../messaging/contacts/import.js';
 import { otherwiseText, rulesOf, saysText, type Statement } from '../import-rules.js';
 import { count } from '../table.js';
@@ -258,8 +262,9 @@ async function requireStatement(content: Uint8Array, statement: Statement): Prom
   const names = header.map(inline).join(', ');
   const [unclear] = unclearColumns(header, rules.named);
   if (unclear !== undefined) {
+    const plain = isNameOfLeavers(unclear) ? '' : '"subscribed" if its yes means subscribed, ';
     throw new Refusal(
-      `The column ${inline(unclear)} says who is subscribed, or who is not. Ask the person, and name it in \`columns\`: "subscribed" if its yes means subscribed, "not:subscribed" if its yes, or a date, means unsubscribed, another name to keep it as a custom field, or null to drop it. The columns are ${names}.`,
+      `The column ${inline(unclear)} says who is subscribed, or who is not. Ask the person, and name it in \`columns\`: ${plain}"not:subscribed" if its yes, or a date, means unsubscribed, another name to keep it as a custom field, or null to drop it. The columns are ${names}.`,
     );
   }
   if (!rules.isStated && found.subscribedAt < 0) {

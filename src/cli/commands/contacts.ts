@@ -4,7 +4,11 @@ import { InvalidArgumentError } from 'commander';
 import type { ReportedRow } from 'postreel';
 import type { Contact } from 'postreel/messaging';
 import { messageOf } from '../../core/errors.js';
-import { columnsOf, unclearColumns } from '../../messaging/contacts/import-columns.js';
+import {
+  columnsOf,
+  isNameOfLeavers,
+  unclearColumns,
+} from '../../messaging/contacts/import-columns.js';
 import { headerOf, lineNumbers, survey } from '../../messaging/contacts/import.js';
 import { ask, canAsk, collectColumns, command, option, wholeNumber } from '../command.js';
 import type { Context } from '../context.js';
@@ -183,9 +187,12 @@ async function statementOf(input: ImportInput, context: Context): Promise<Statem
   const [unclear] = unclearColumns(header, rules.named);
   const names = header.map((name) => `"${name}"`).join(', ');
   if (unclear !== undefined) {
+    const plain = isNameOfLeavers(unclear)
+      ? ''
+      : `--columns "${unclear}=subscribed" if its yes means subscribed, `;
     throw new CommandEnd(
       'rejected',
-      `The column "${unclear}" says who is subscribed, or who is not. Name it: --columns "${unclear}=subscribed" if its yes means subscribed, --columns "${unclear}=not:subscribed" if its yes, or a date, means unsubscribed, --columns "${unclear}=…" to keep it as a custom field, or --columns "${unclear}=" to drop it. The columns are ${names}.`,
+      `The column "${unclear}" says who is subscribed, or who is not. Name it: ${plain}--columns "${unclear}=not:subscribed" if its yes, or a date, means unsubscribed, --columns "${unclear}=…" to keep it as a custom field, or --columns "${unclear}=" to drop it. The columns are ${names}.`,
     );
   }
   if (rules.isStated || found.subscribedAt >= 0) {

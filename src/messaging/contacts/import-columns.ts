@@ -36,6 +36,8 @@ export interface Columns {
   readonly places: readonly number[];
   /** How the cells of a field are read, in the order of `fields`; `undefined` if every text is sent unchanged. */
   readonly readers: readonly (ReadCell | undefined)[] | undefined;
+  /** Which fields `columns` does not name, in the order of `fields`. */
+  readonly isUnnamed: readonly boolean[];
   /** The column of the subscription: its place, or -1. */
   readonly subscribedAt: number;
   readonly subscription: ColumnTarget | undefined;
@@ -75,8 +77,19 @@ const subscriptionNames = new Set([
 
 /** Can this name only mean whether a contact is subscribed? */
 export function isSubscriptionName(name: string): boolean {
-  const squeezed = name.toLowerCase().replace(/[^a-z0-9]+/g, '');
+  const squeezed = squeeze(name);
   return subscriptionNames.has(squeezed) || /^optedoutofemail/.test(squeezed);
+}
+
+/** Does a yes, or a date, in a column with this name mean that the contact has left? */
+export function isNameOfLeavers(name: string): boolean {
+  return (
+    isSubscriptionName(name) && /unsub|opt(ed)?out|blacklist|donot|suppress/.test(squeeze(name))
+  );
+}
+
+function squeeze(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]+/g, '');
 }
 
 /** Reads the option `columns`. */
@@ -154,12 +167,16 @@ export function columnsOf(
   const subscribedAt = fields.indexOf('subscribed');
   const places = fields.flatMap((field, at) => (field && at !== subscribedAt ? [at] : []));
   const readers = places.map((at) => targets[at]?.read);
+  const isUnnamed = places.map(
+    (at) => at >= names.length || !rules.named.has(keyOf(names[at] ?? '')),
+  );
   const hasOwnSubscription = keyOf(names[subscribedAt] ?? '') === 'subscribed';
   return {
     names: [...names, ...dataNames],
     places,
     fields: places.map((at) => fields[at] ?? ''),
     readers: readers.some((read) => read !== undefined) ? readers : undefined,
+    isUnnamed,
     subscribedAt,
     subscription: targets[subscribedAt] ?? undefined,
     hasOwnSubscription,
@@ -175,6 +192,11 @@ export function requireKeys(names: readonly string[], rules: ColumnRules): void 
   requireClear(names, rules);
 }
 
+/** What to write for a column whose words `subscribed` does not know. */
+export function proposeRead(name: string): string {
+  return `\`columns: { "${name}": ${readWord} }\``;
+}
+
 /** Refuses columns of the option `columns` that are missing. */
 function requireNamed(names: readonly string[], { named }: ColumnRules): void {
   const there = new Set(names.map(keyOf));
@@ -184,20 +206,41 @@ function requireNamed(names: readonly string[], { named }: ColumnRules): void {
   }
 }
 
-/** The columns whose names can only mean the subscription, and that `columns` does not name. */
+/**
+ * The columns whose names can only mean the subscription, and that `columns` does not name. A column of people who
+ * have left is unclear as a plain `subscribed` too: its yes would subscribe them.
+ */
 export function unclearColumns(
   names: readonly string[],
   named: ColumnRules['named'],
 ): readonly string[] {
-  return names.filter((name) => isSubscriptionName(name) && !named.has(keyOf(name)));
+  return names.filter((name) => {
+    const target = named.get(keyOf(name));
+    if (target === undefined) {
+      return isSubscriptionName(name);
+    }
+    const isPlain = target?.field === 'subscribed' && !target.read && !target.isInverted;
+    return isPlain && isNameOfLeavers(name);
+  });
 }
+
+/** A target for a column whose yes, or whose date, means that the contact has left. */
+const readLeavers =
+  "{ field: 'subscribed', read: (text) => ['', 'no', 'false', '0'].includes(text.toLowerCase()) }";
+
+/** A target for a column of words. */
+const readWord = "{ field: 'subscribed', read: (text) => text === '…' }";
 
 /** Refuses a column whose name can only mean the subscription, until `columns` names it. */
 function requireClear(names: readonly string[], { named, allowsUnclear }: ColumnRules): void {
   const [first] = allowsUnclear ? [] : unclearColumns(names, named);
   if (first !== undefined) {
+    const isOfLeavers = isNameOfLeavers(first);
+    const meaning = isOfLeavers
+      ? `\`"${first}": ${readLeavers}\`, since its yes, or its date, means that somebody has left (\`read\` returns true for a person who is subscribed)`
+      : `\`"${first}": 'subscribed'\` if its yes means subscribed, or \`"${first}": ${readWord}\` if it has other words (\`read\` returns true for a person who is subscribed)`;
     throw refusal(
-      `The column "${first}" says who is subscribed, or who is not. Name it in \`columns\`: \`"${first}": 'subscribed'\` if its yes means subscribed, \`"${first}": { field: 'subscribed', read: (text) => … }\` if its meaning is inverted (\`read\` returns true for a person who is subscribed), \`"${first}": '…'\` to keep it as a custom field, or \`"${first}": null\` to drop it. ${listed(names)}`,
+      `The column "${first}" says who is subscribed, or who is not. Name it in \`columns\`: ${meaning}. \`"${first}": '…'\` keeps it as a custom field, and \`"${first}": null\` drops it. ${listed(names)}`,
     );
   }
 }
@@ -211,10 +254,12 @@ function requireStatement(names: readonly string[], { named, isStated }: ColumnR
   if (isStated || names.some(isSubscribed)) {
     return;
   }
-  const [first] = unclearColumns(names, named);
-  const column = first ?? '…';
+  const unclear = unclearColumns(names, named);
+  const ofLeavers = unclear.find(isNameOfLeavers) ?? '…';
+  const ofReaders = unclear.find((name) => !isNameOfLeavers(name)) ?? '…';
+  const status = names.find((name) => unclear.length === 0 && squeeze(name).endsWith('status'));
   throw refusal(
-    `This import does not say who is subscribed. Say it in one of three ways. \`newContacts: 'subscribed'\` or \`newContacts: 'unsubscribed'\`: existing contacts keep their state, and new ones get this one. A column \`subscribed\`: \`columns: { "${column}": 'subscribed' }\`, or \`columns: { "${column}": { field: 'subscribed', read: (text) => text !== 'yes' } }\` if its meaning is inverted. \`subscribed: true\` or \`subscribed: false\`: for every row, existing contacts included. ${listed(names)}`,
+    `This import does not say who is subscribed. Say it in one of three ways. \`newContacts: 'subscribed'\` or \`newContacts: 'unsubscribed'\`: existing contacts keep their state, and new ones get this one. A column \`subscribed\`: \`columns: { "${ofReaders}": 'subscribed' }\` if its yes means subscribed, \`columns: { "${status ?? '…'}": { field: 'subscribed', read: (text) => text.toLowerCase() === 'active' } }\` if its word "active" means subscribed, or \`columns: { "${ofLeavers}": ${readLeavers} }\` if its yes, or a date in it, means that somebody has left. \`subscribed: true\` or \`subscribed: false\`: for every row, existing contacts included. ${listed(names)}`,
   );
 }
 

@@ -13,6 +13,7 @@ import {
   columnsOf,
   extraCells,
   keyOf,
+  proposeRead,
   requireKeys,
   subscriptionTarget,
   type ColumnRules,
@@ -517,6 +518,10 @@ function checkRow(
   if ('message' in subscription) {
     return subscription;
   }
+  const leaver = subscription.says === undefined ? leaverProblem(cells, layout, rules) : undefined;
+  if (leaver) {
+    return leaver;
+  }
   const damaged = mayBeDamaged ? cells.findIndex((cell) => cell.includes('\uFFFD')) : -1;
   if (damaged >= 0) {
     const message = 'holds U+FFFD: it was read in a wrong encoding';
@@ -524,6 +529,32 @@ function checkRow(
   }
   dates.check(fields, cells);
   return { cells, ...subscription };
+}
+
+/** Refuses to subscribe by an option a contact whose row says in another column that it has left. */
+function leaverProblem(
+  cells: readonly string[],
+  { fields, isUnnamed }: Layout,
+  { newContacts, subscribed }: ImportRules,
+): Problem | undefined {
+  if (newContacts !== 'subscribed' && subscribed !== true) {
+    return undefined;
+  }
+  const at = cells.findIndex((cell, place) => isUnnamed[place] && isWordOfLeavers(cell));
+  const field = fields[at];
+  return field === undefined
+    ? undefined
+    : {
+        field,
+        message: `says "${cells[at]?.trim()}": the contact has left, and this import would subscribe it. Say what the column means: ${proposeRead(field)}, or keep it as a custom field: \`columns: { "${field}": "${field}" }\``,
+      };
+}
+
+function isWordOfLeavers(cell: string): boolean {
+  // Nearly all cells end here: the pattern is for the few that may match.
+  return (
+    cell.length >= 8 && cell.length < 20 && /^(unsubscribed|opted[ _-]?out)$/i.test(cell.trim())
+  );
 }
 
 function readCells(
@@ -575,7 +606,7 @@ function subscriptionOf(
   rules: ImportRules,
 ): Subscription | Problem {
   const target = layout.subscription ?? subscriptionTarget(rules);
-  const says = readSubscription(word, target);
+  const says = readSubscription(word, target, layout.names[layout.subscribedAt]);
   if (typeof says === 'object') {
     return says;
   }
@@ -596,6 +627,7 @@ function subscriptionOf(
 function readSubscription(
   word: string | undefined,
   target: ColumnTarget | undefined,
+  column = 'subscribed',
 ): boolean | undefined | Problem {
   const refuse = (message: string): Problem => ({ field: 'subscribed', message });
   if (target?.read) {
@@ -624,7 +656,7 @@ function readSubscription(
   return no.has(key) || key === 'unsubscribed'
     ? false
     : refuse(
-        `must be one of ${[...yes, 'subscribed', ...no, 'unsubscribed'].join(', ')}, or empty`,
+        `must be one of ${[...yes, 'subscribed', ...no, 'unsubscribed'].join(', ')}, or empty. Other words are read by ${proposeRead(column)} of \`contacts.importAll()\``,
       );
 }
 

@@ -14,6 +14,12 @@ describe('plan_import', () => {
       { newContacts: 'subscribed' },
       '"not:subscribed" if its yes',
     ],
+    [
+      'with a column of people who have left as `subscribed`',
+      'email,opt_out\ndora@example.com,1\n',
+      { columns: { opt_out: 'subscribed' } },
+      '`columns`: "not:subscribed" if its yes',
+    ],
   ])('is refused %s', async (_, text, input, words) => {
     const scene = openDesk();
     write(scene, 'list.csv', text);
