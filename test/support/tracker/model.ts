@@ -447,6 +447,8 @@ class World {
     if (left.length) {
       const tab = this.pick(left);
       tab.queue.comeBack();
+      // Its channel is opened again, which asks all tabs.
+      this.#post(tab, { ...tab.queue.told, isQuestion: true, from: tab.name });
       this.look(tab);
       this.pump(tab);
     }
