@@ -1,4 +1,4 @@
-import { InvalidRequestError } from 'postreel';
+import { InvalidRequestError, isApiError } from 'postreel';
 import type { AddressVerification, MessagingClient } from 'postreel/messaging';
 import { command } from '../command.js';
 import type { Context } from '../context.js';
@@ -28,7 +28,7 @@ export const verify = command<{ readonly email: readonly string[] }>({
 
 type Verdict = Pick<AddressVerification, 'email' | 'valid' | 'reasons'>;
 
-/** What is no address at all is a verdict too: the others are still checked. */
+/** A refusal of the address itself, by the client or by the service, is a verdict: the others are still checked. */
 async function judge(
   email: string,
   messaging: MessagingClient,
@@ -37,7 +37,9 @@ async function judge(
   try {
     return await messaging.verify({ email }, { signal });
   } catch (error) {
-    if (error instanceof InvalidRequestError) {
+    const isAboutAddress =
+      isApiError(error) && error.fieldErrors.some(({ field }) => field === 'email');
+    if (isAboutAddress || error instanceof InvalidRequestError) {
       return { email, valid: false, reasons: ['is not an email address'] };
     }
     throw error;
