@@ -950,6 +950,7 @@ class World {
       (request) =>
         request.tab !== tab &&
         !request.isExit &&
+        !request.tab.isGone &&
         request.tab.isDisposed &&
         request.entries.some(({ record }) => record.id === id),
     );
