@@ -12,8 +12,9 @@ export interface KeyPrefixes {
   readonly public: string;
 }
 
-/** Checks a key's form without ever repeating it. */
-function checkKey(key: unknown, prefixes: KeyPrefixes | undefined): string {
+/** Checks a key's form without ever repeating it. `origin` is where the key came from. */
+function checkKey(key: unknown, prefixes: KeyPrefixes | undefined, origin: string): string {
+  const from = cameFrom(origin);
   if (typeof key !== 'string' || key === '') {
     throw configuration(
       'The API key must be a non-empty string. Set `apiKey`, or the environment variable it comes from.',
@@ -22,28 +23,34 @@ function checkKey(key: unknown, prefixes: KeyPrefixes | undefined): string {
   }
   if (/^bearer\s|^["']/i.test(key)) {
     throw configuration(
-      'The API key must be the key alone. Leave out quotes and "Bearer".',
+      `The API key must be the key alone. Leave out quotes and "Bearer".${from}`,
       'INVALID_API_KEY',
     );
   }
   if (key !== key.trim() || /\s/.test(key)) {
-    throw configuration('The API key contains whitespace. Copy it again.', 'INVALID_API_KEY');
+    throw configuration(
+      `The API key contains whitespace. Copy it again.${from}`,
+      'INVALID_API_KEY',
+    );
   }
   // A header takes printable ASCII only; anything else would fail with the key in the message.
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw configuration(
-      'The API key contains characters that a key cannot have.',
+      `The API key contains characters that a key cannot have.${from}`,
       'INVALID_API_KEY',
     );
   }
   if (prefixes && !key.startsWith(prefixes.secret) && !key.startsWith(prefixes.public)) {
     throw configuration(
-      `The API key must start with "${prefixes.secret}" or "${prefixes.public}". Is it the key of another service?`,
+      `The API key must start with "${prefixes.secret}" or "${prefixes.public}". Is it the key of another service?${from}`,
       'INVALID_API_KEY',
     );
   }
   return key;
 }
+
+/** A sentence for the end of an error: an app with two clients has two keys. */
+const cameFrom = (origin: string): string => ` The key came from ${origin}.`;
 
 /** The error for a call that needs a key, by a client that has none. */
 export function keyNeeded({ method, path, key }: Route): ConfigurationError {
@@ -58,9 +65,9 @@ export function keyNeeded({ method, path, key }: Route): ConfigurationError {
 }
 
 /** The error for a call that a public key can never make. */
-function secretKeyNeeded({ method, path }: Route, prefixes: KeyPrefixes) {
+function secretKeyNeeded({ method, path }: Route, prefixes: KeyPrefixes, origin: string) {
   return configuration(
-    `A public key (${prefixes.public}) may only track events. Use a secret key (${prefixes.secret}) on a server to call ${method} ${path}.`,
+    `A public key (${prefixes.public}) may only track events. Use a secret key (${prefixes.secret}) on a server to call ${method} ${path}.${cameFrom(origin)}`,
     'SECRET_KEY_NEEDED',
   );
 }
@@ -188,7 +195,7 @@ export class Keyring {
     }
     const { prefixes } = this.#policy;
     if (prefixes && this.#isPublic(key) && route.key !== 'public-or-secret') {
-      throw secretKeyNeeded(route, prefixes);
+      throw secretKeyNeeded(route, prefixes, this.#origin);
     }
     return key;
   }
@@ -252,7 +259,7 @@ export class Keyring {
     if (key === null) {
       return null;
     }
-    const checked = checkKey(key, this.#policy.prefixes);
+    const checked = checkKey(key, this.#policy.prefixes, this.#origin);
     if (this.#isPublic(checked)) {
       return checked;
     }

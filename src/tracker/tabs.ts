@@ -34,7 +34,7 @@ export interface TabsOptions {
 interface Message {
   /** Asks all tabs to answer. */
   readonly isQuestion?: unknown;
-  /** The tab that answers. */
+  /** The tab that sends the message, which therefore lives. Versions before it name only a tab that answers. */
   readonly owner?: unknown;
   readonly decisions?: unknown;
   readonly pausedUntil?: unknown;
@@ -51,7 +51,7 @@ class ChannelTabs implements Tabs {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isLooking = false;
   #isLookAsked = false;
-  /** Called with each tab that answers. */
+  /** Called with each tab that sends a message. */
   #onAnswer: ((owner: unknown) => void) | undefined;
 
   constructor(options: TabsOptions) {
@@ -94,7 +94,7 @@ class ChannelTabs implements Tabs {
 
   #post(message: Message): void {
     try {
-      this.#channel?.postMessage(message);
+      this.#channel?.postMessage({ ...message, owner: this.#queue.owner });
     } catch {
       // Closed by the browser: the other tabs read the store.
     }
@@ -115,7 +115,7 @@ class ChannelTabs implements Tabs {
       this.#queue.pauseUntil(pausedUntil);
     }
     if (isQuestion || isAhead(this.#queue.decisions, heard)) {
-      this.#post({ ...this.#queue.told, owner: this.#queue.owner });
+      this.#post(this.#queue.told);
     }
     this.#onAnswer?.(owner);
     this.#options.onChange();

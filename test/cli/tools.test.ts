@@ -42,11 +42,24 @@ describe('without a terminal', () => {
   it.each([
     [{ MESSAGING_API_KEY: 'pk_public' }, 9, 'a public key, which can only track'],
     [{ MESSAGING_API_KEY: 'sk_wrong_key' }, 9, 'Check MESSAGING_API_KEY.'],
+    [{ MEDIA_API_KEY: 'of two words' }, 9, '"advice":"Check MEDIA_API_KEY."'],
     [{ MESSAGING_BASE_URL: 'http://127.0.0.1:2' }, 9, 'Check MESSAGING_BASE_URL and the network.'],
   ])('postreel doctor finds %j', async (wrong, exitCode, said) => {
     const { code, stdout } = await piped(['doctor'], { env: { ...scene.env, ...wrong } });
     expect(code).toBe(exitCode);
     expect(stdout).toContain(said);
+  });
+
+  it('postreel doctor says which lines of .env have no effect, because the shell sets others', async () => {
+    const cwd = emptyFolder();
+    writeFileSync(join(cwd, '.env'), 'MESSAGING_API_KEY=sk_new\nMEDIA_API_KEY=media_1\n');
+    const env = { MESSAGING_API_KEY: 'sk_stale', MEDIA_API_KEY: 'media_1' };
+    const { stdout } = await piped(['doctor', '--no-json'], { cwd, env });
+    expect(stdout).toContain('.env: sets MEDIA_API_KEY, MESSAGING_API_KEY');
+    expect(stdout).toContain(
+      'The environment has another value of MESSAGING_API_KEY, which counts.',
+    );
+    expect(stdout).not.toMatch(/sk_new|sk_stale/);
   });
 
   it('postreel status exits with 3 when nothing is set', async () => {
@@ -129,9 +142,35 @@ describe('stderr of a command without a terminal', () => {
   });
 
   it('is empty after postreel verify has found an invalid address', async () => {
-    const { code, stdout, stderr } = await piped(['verify', 'nobody'], { env: scene.env });
+    const args = ['verify', 'nobody', 'ann@example.com'];
+    const { code, stdout, stderr } = await piped(args, { env: scene.env });
     expect([code, stderr]).toEqual([9, '']);
-    expect(JSON.parse(stdout)).toMatchObject({ valid: false });
+    // The second address is checked all the same.
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as object),
+    ).toMatchObject([
+      { email: 'nobody', valid: false },
+      { email: 'ann@example.com', valid: true },
+    ]);
+  });
+});
+
+describe('an error about a key names the variable', () => {
+  it.each([
+    ['"sk 1"', 'The API key contains whitespace.'],
+    ["'Bearer sk_1'", 'The API key must be the key alone.'],
+    ['key_1', 'The API key must start with "sk_" or "pk_".'],
+    ['pk_1', 'A public key (pk_) may only track events.'],
+  ])('%s in .env', async (key, said) => {
+    const cwd = emptyFolder();
+    const lines = `MESSAGING_BASE_URL=https://api.example.com\nMESSAGING_API_KEY=${key}\n`;
+    writeFileSync(join(cwd, '.env'), lines);
+    const { code, stderr } = await piped(['--no-json', 'verify', 'ann@example.com'], { cwd });
+    expect([code, stderr]).toEqual([3, expect.stringContaining(said)]);
+    expect(stderr).toContain('The key came from MESSAGING_API_KEY.');
   });
 });
 

@@ -64,6 +64,21 @@ describe('the form of a key', () => {
 });
 
 describe('the environment', () => {
+  it('is named by the error about a key, of two clients too', () => {
+    vi.stubEnv('MESSAGING_API_KEY', 'sk_env\n');
+    vi.stubEnv('MEDIA_API_KEY', 'media key');
+    const messages = [
+      () => new MessagingClient({ baseUrl }),
+      () => new MediaClient({ baseUrl }),
+      () => new MediaClient({ baseUrl, apiKey: 'media key' }),
+    ].map((work) => refusalOf(work).message);
+    const refusal = 'The API key contains whitespace. Copy it again. The key came from';
+    expect(messages).toEqual([
+      `${refusal} MESSAGING_API_KEY.`,
+      `${refusal} MEDIA_API_KEY.`,
+      `${refusal} the option \`apiKey\`.`,
+    ]);
+  });
   it('gives the key and the address that are not given', async () => {
     vi.stubEnv('MESSAGING_API_KEY', 'sk_env');
     vi.stubEnv('MESSAGING_BASE_URL', 'https://env.test');

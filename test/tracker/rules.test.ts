@@ -69,6 +69,17 @@ describe('consent and identity', () => {
     await page.pass(1000);
     expect(page.sent.map(({ body }) => body.email)).toEqual(['bob@example.com']);
   });
+  it('forgets the contact with deny(): after a grant(), events wait for another one', async () => {
+    const tracker = page.start();
+    await tracker.consent.deny();
+    tracker.consent.grant();
+    tracker.track('x');
+    await page.pass(1000);
+    expect(page.sent).toEqual([]);
+    tracker.identify('bob@example.com');
+    await page.pass(1000);
+    expect(page.sent.map(({ body }) => body.email)).toEqual(['bob@example.com']);
+  });
   it('counts what is tracked in the very millisecond of a reset() as later', () => {
     const tracker = page.start();
     tracker.pause();
@@ -517,6 +528,7 @@ describe('a grant', () => {
       decisions: { ...decisions, grantedAt: expect.any(Number) as number },
       pausedUntil: 0,
       isGrant: true,
+      owner: expect.any(String) as string,
     });
     channel.close();
   });

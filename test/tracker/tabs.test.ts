@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fakePage, taken } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
@@ -73,6 +73,22 @@ describe('a tab that takes over', () => {
     expect(events()).toEqual([]);
     await page.pass(10_000);
     expect([events(), ownerOf(id)]).toEqual([['of the silent'], owner]);
+  });
+  it('takes nothing from a tab that comes back within the three seconds', async () => {
+    const returning = page.start();
+    returning.pause();
+    const owner = ownerOf(returning.track('before').id) ?? '';
+    leave();
+    // Another tab may see for a moment what was stored before the page was left.
+    plant('seen late', owner);
+    vi.stubGlobal('addEventListener', () => undefined); // the other tab does not come back
+    page.start();
+    await page.pass(2000);
+    comeBack();
+    const { id } = returning.track('after');
+    await page.pass(5000);
+    expect(ownerOf(id)).toBe(owner);
+    expect(events()).not.toContain('after');
   });
   it('lets go again when its page ends before it was certain: the next one need not wait', async () => {
     plant('x', '');

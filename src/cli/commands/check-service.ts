@@ -17,6 +17,8 @@ export interface ServiceCheck {
   /** Whether it is a fake, whose clock may be moved. */
   readonly isFake?: boolean;
   readonly problem?: string;
+  /** With a problem of a request: the code of its error. */
+  readonly code?: string;
   /** With a problem: how a command ends by it. */
   readonly exitCode?: number;
 }
@@ -58,6 +60,7 @@ export async function checkService(service: Service, context: Context): Promise<
       settings: 'both',
       isReachable: hasAnswered,
       problem: messageOf(error),
+      ...(isPostreelError(error) && { code: error.code }),
       exitCode: exitCodeOf(error),
       ...(hasAnswered && { latencyMs: Date.now() - startedAt }),
     };

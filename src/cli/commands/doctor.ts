@@ -57,7 +57,7 @@ function versions(): Finding {
   return { name: 'versions', verdict: 'ok', text };
 }
 
-function envFile({ environmentProblem: problem }: Context): Finding {
+function envFile({ environment, environmentProblem: problem }: Context): Finding {
   const name = '.env';
   if (problem) {
     return { name, verdict: 'problem', text: problem.message };
@@ -65,9 +65,16 @@ function envFile({ environmentProblem: problem }: Context): Finding {
   if (!existsSync('.env')) {
     return { name, verdict: 'skipped', text: 'none in this folder' };
   }
-  const own = Object.keys(readEnvFile('.env')).filter((each) => /^(MESSAGING|MEDIA)_/.test(each));
-  const text = own.length > 0 ? `sets ${own.sort().join(', ')}` : 'sets nothing of ours';
-  return { name, verdict: own.length > 0 ? 'ok' : 'skipped', text };
+  const file = readEnvFile('.env');
+  const own = Object.keys(file).filter((each) => /^(MESSAGING|MEDIA)_/.test(each));
+  if (own.length === 0) {
+    return { name, verdict: 'skipped', text: 'sets nothing of ours' };
+  }
+  const text = `sets ${own.sort().join(', ')}`;
+  const overridden = own.filter((each) => file[each] !== environment[each]);
+  const which = overridden.join(', ');
+  const advice = `The environment has another value of ${which}, which counts. Unset it there to use .env.`;
+  return { name, verdict: 'ok', text, ...(overridden.length > 0 && { advice }) };
 }
 
 /** What can be said about keys without showing them. */
@@ -94,12 +101,14 @@ function serviceFindings(check: ServiceCheck): Finding[] {
     const verdict = check.settings === 'half' ? 'problem' : 'skipped';
     return [{ name, verdict, text: problem, advice }];
   }
-  if (!check.isReachable) {
-    const advice = `Check ${name.toUpperCase()}_BASE_URL and the network.`;
+  // The client refuses a key of the wrong form before it sends anything.
+  const isKeyWrong = check.isReachable ? !check.isKeyAccepted : check.code === 'INVALID_API_KEY';
+  if (isKeyWrong) {
+    const advice = `Check ${name.toUpperCase()}_API_KEY.`;
     return [{ name, verdict: 'problem', text: problem, advice }];
   }
-  if (!check.isKeyAccepted) {
-    const advice = `Check ${name.toUpperCase()}_API_KEY.`;
+  if (!check.isReachable) {
+    const advice = `Check ${name.toUpperCase()}_BASE_URL and the network.`;
     return [{ name, verdict: 'problem', text: problem, advice }];
   }
   const text = `answers in ${check.latencyMs ?? 0} ms and accepts the key`;

@@ -37,8 +37,9 @@ async function judge(
   try {
     return await messaging.verify({ email }, { signal });
   } catch (error) {
-    const isMalformed = isApiError(error) && (error.status === 400 || error.status === 422);
-    if (isMalformed || error instanceof InvalidRequestError) {
+    const isAboutAddress =
+      isApiError(error) && error.fieldErrors.some(({ field }) => field === 'email');
+    if (isAboutAddress || error instanceof InvalidRequestError) {
       return { email, valid: false, reasons: ['is not an email address'] };
     }
     throw error;

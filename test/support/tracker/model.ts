@@ -447,6 +447,8 @@ class World {
     if (left.length) {
       const tab = this.pick(left);
       tab.queue.comeBack();
+      // Its channel is opened again, which asks all tabs.
+      this.#post(tab, { ...tab.queue.told, isQuestion: true, from: tab.name });
       this.look(tab);
       this.pump(tab);
     }
@@ -948,6 +950,7 @@ class World {
       (request) =>
         request.tab !== tab &&
         !request.isExit &&
+        !request.tab.isGone &&
         request.tab.isDisposed &&
         request.entries.some(({ record }) => record.id === id),
     );
