@@ -26,9 +26,10 @@ export interface BullmqJob {
 const otherOwnerAgainMs = 30_000;
 
 /**
- * Creates the processor of a BullMQ `Worker` that makes videos and speech. The `data` of each job is a video or
- * a text to be spoken. The processor submits it once, also when BullMQ runs the job again after a crash. It
- * waits for the file, saves it, and returns the record that finds the file again (`media.job(returnvalue)`).
+ * Creates the processor of a BullMQ `Worker` that makes videos and speech. The `data` of each job is a video
+ * or a text to be spoken. The processor submits it once, also when BullMQ runs the job again after a crash.
+ * It waits for the file, saves it, and returns the record that finds the file again
+ * (`media.job(returnvalue)`).
  *
  * From the second attempt on, a file that failed is made again. A job that may have been submitted, and a job
  * that can never be submitted, fail without further attempts.
@@ -50,7 +51,8 @@ export function bullmqProcessor<Job extends BullmqJob = BullmqJob>(
     checkJob(job);
     try {
       return await worker.run({
-        // Job ids start at 1 in each queue, and again after the queue was emptied. The timestamp makes them unique.
+        // Job ids start at 1 in each queue, and again after the queue was emptied. The timestamp makes them
+        // unique.
         queue: `bullmq/${job.prefix}/${job.queueName}`,
         key: `${job.id}/${job.timestamp}`,
         data: job.data,
@@ -74,8 +76,8 @@ export function bullmqProcessor<Job extends BullmqJob = BullmqJob>(
   };
 }
 
-// BullMQ recognizes its errors by their names, as it does for sandboxed processors. So no import of `bullmq` is
-// needed, and any copy of it works.
+// BullMQ recognizes its errors by their names, as it does for sandboxed processors. So no import of `bullmq`
+// is needed, and any copy of it works.
 function engineError(
   name: 'WaitingError' | 'DelayedError' | 'UnrecoverableError',
   message: string,

@@ -63,9 +63,9 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   }
 
   /**
-   * Waits until a file is finished. Rejects with a `GenerationFailedError` or a `GenerationCanceledError` when
-   * the generation failed or was canceled, and with a `WaitTimeoutError` when the wait takes too long. The job
-   * itself continues after a timeout.
+   * Waits until a file is finished. Rejects with a `GenerationFailedError` or a `GenerationCanceledError`
+   * when the generation failed or was canceled, and with a `WaitTimeoutError` when the wait takes too long.
+   * The job itself continues after a timeout.
    */
   waitForFile(fileId: string, options?: WaitOptions): Promise<MediaFile> {
     return this.#context.waits.wait(fileId, undefined, options);
@@ -109,8 +109,8 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   }
 
   /**
-   * Makes any number of files and keeps to every limit. Submits the jobs, longest first, waits for their files
-   * and yields each file or error when it is available. Nothing is sent before you iterate the queue.
+   * Makes any number of files and keeps to every limit. Submits the jobs, longest first, waits for their
+   * files and yields each file or error when it is available. Nothing is sent before you iterate the queue.
    */
   queue(jobs: JobSource, options?: QueueOptions): MediaQueue {
     return new JobQueue(this.#context.queueHost(), jobs, options, callSite());
@@ -129,10 +129,10 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   }
 
   /**
-   * Finds the open work after a crash: the jobs of the journal that are not finished, the calls whose response
-   * was lost (`unknown`), and the calls whose response may still arrive (`mayBeAnswered`). No call is sent
-   * again. Right after a kill, the calls of the killed process are in `mayBeAnswered`; each has the time when
-   * it becomes unknown.
+   * Finds the open work after a crash: the jobs of the journal that are not finished, the calls whose
+   * response was lost (`unknown`), and the calls whose response may still arrive (`mayBeAnswered`). No call
+   * is sent again. Right after a kill, the calls of the killed process are in `mayBeAnswered`; each has the
+   * time when it becomes unknown.
    */
   async resumeAll(): Promise<{
     jobs: GenerationJob[];

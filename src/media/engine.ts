@@ -19,14 +19,14 @@ import { QueueQuota } from './submit/queue-quota.js';
 /** Options of a job engine's worker: how it saves each file, and when it stops. */
 export interface EngineOptions<Job> {
   /**
-   * Stores a finished file; `job` is the job of the engine. The job is done when this resolves. When it throws,
-   * the next attempt saves the same file again.
+   * Stores a finished file; `job` is the job of the engine. The job is done when this resolves. When it
+   * throws, the next attempt saves the same file again.
    */
   save: (file: MediaFile, job: Job) => Promise<unknown>;
   /**
    * Abort this signal when the worker is about to close, because no engine tells a running job. Jobs that are
-   * not finished return to the engine, and the next worker continues to wait for them. A `save` that has begun
-   * is completed.
+   * not finished return to the engine, and the next worker continues to wait for them. A `save` that has
+   * begun is completed.
    */
   signal?: AbortSignal | undefined;
 }
@@ -45,8 +45,8 @@ export interface HandedJob {
 }
 
 /**
- * Runs the jobs of an engine. Submits each job once, or finds the job of an earlier run, then waits for its file
- * and saves it.
+ * Runs the jobs of an engine. Submits each job once, or finds the job of an earlier run, then waits for its
+ * file and saves it.
  */
 export class EngineWorker {
   readonly #host: ReturnType<typeof hostOf>;
@@ -84,8 +84,8 @@ export class EngineWorker {
       return job.toJSON();
     }
     await save(await job.waitForFile({ ...batchPace(job.kind), signal }));
-    // If the journal cannot be written, the file is saved again when the engine repeats the job. The ledger emits
-    // a `warning`.
+    // If the journal cannot be written, the file is saved again when the engine repeats the job. The ledger
+    // emits a `warning`.
     await ledger.settle(job.fileId, 'saved').catch(() => undefined);
     return job.toJSON();
   }

@@ -15,13 +15,13 @@ export interface PgBossJob {
 }
 
 /**
- * Creates the handler of `boss.work()` that makes videos and speech. The `data` of each job is a video or a text
- * to be spoken. The handler submits it once, also when pg-boss runs the job again after a crash. It waits for
- * the file, saves it, and returns the record that finds the file again (`media.job(output)`).
+ * Creates the handler of `boss.work()` that makes videos and speech. The `data` of each job is a video or a
+ * text to be spoken. The handler submits it once, also when pg-boss runs the job again after a crash. It
+ * waits for the file, saves it, and returns the record that finds the file again (`media.job(output)`).
  *
  * A retry makes a file again that failed, and continues to wait for any other. A job that may have been
- * submitted is never sent again. pg-boss counts every run of a job as an attempt, also after a stop or a crash:
- * give the queue a `retryLimit` of 20 or more.
+ * submitted is never sent again. pg-boss counts every run of a job as an attempt, also after a stop or a
+ * crash: give the queue a `retryLimit` of 20 or more.
  *
  * @param media - A client with a journal that all workers share.
  * @throws a `ConfigurationError` (`JOURNAL_MISSING`) when the client has no journal
@@ -59,7 +59,9 @@ export function pgBossHandler<Job extends PgBossJob = PgBossJob>(
   };
 }
 
-/** Requires a batch of one job. pg-boss fails a batch as a whole: one bad job would cost the others a retry. */
+/**
+ * Requires a batch of one job. pg-boss fails a batch as a whole: one bad job would cost the others a retry.
+ */
 function onlyOf<Job>(jobs: readonly Job[]): Job {
   const [job, ...others] = isList(jobs) ? jobs : [];
   if (job === undefined) {

@@ -95,8 +95,8 @@ export class MediaFile {
 
   /**
    * Makes one download request and resolves to its response: status 200, or 206 when a `range` was requested.
-   * Nothing is retried, except once with a new URL when the URL has expired, and nothing checks that the whole
-   * body arrives.
+   * Nothing is retried, except once with a new URL when the URL has expired, and nothing checks that the
+   * whole body arrives.
    */
   async response(given?: DownloadOptions): Promise<Response> {
     const options = readOptions(given, downloadOptions, { name: 'a download' });

@@ -160,7 +160,8 @@ export class JobLedger {
 
   /**
    * Looks up a job in the journal and decides whether it may be submitted.
-   * @throws an error when the key belongs to another project or to another job, or when its outcome is unknown
+   * @throws an error when the key belongs to another project or to another job, or when its outcome is
+   * unknown
    */
   async find(once: OnceJob, { retriesFailed, sendsUnknown }: Again): Promise<Found> {
     const known = await this.#ledger.find(once.place);
@@ -194,7 +195,9 @@ export class JobLedger {
     return { state: 'answered', record, isOver: end !== undefined, isSaved: end === 'saved' };
   }
 
-  /** Claims a job for a call that is about to be sent. Resolves to `undefined` when another run was faster. */
+  /**
+   * Claims a job for a call that is about to be sent. Resolves to `undefined` when another run was faster.
+   */
   async claim(
     {
       call,
@@ -311,7 +314,9 @@ export class JobLedger {
     return pendingIn(open);
   }
 
-  /** Removes a file, or the call with this id, from the pending list. The keys of a dismissed call are free. */
+  /**
+   * Removes a file, or the call with this id, from the pending list. The keys of a dismissed call are free.
+   */
   async dismiss(id: string): Promise<void> {
     const lost = await this.#unknown(id);
     const changes = lost.map((known) => this.#ledger.change(known, undefined).tried);

@@ -127,8 +127,8 @@ export interface MediaQueue extends AsyncIterable<QueueResult> {
   /** Submits no more jobs until `resume()`. The queue still waits for jobs in progress. */
   pause(): void;
   /**
-   * Continues after `pause()`, and after the responses to two calls in a row were lost. In the latter case the
-   * client has emitted a `warning` with the code `UNKNOWN_OUTCOMES`.
+   * Continues after `pause()`, and after the responses to two calls in a row were lost. In the latter case
+   * the client has emitted a `warning` with the code `UNKNOWN_OUTCOMES`.
    */
   resume(): void;
   /** Submits no more jobs and ends when the jobs in progress have finished. The others are not yielded. */

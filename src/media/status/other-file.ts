@@ -8,7 +8,9 @@ export function isForOtherFile(record: StatusRecord, fileId: string): boolean {
   return (typeof named === 'string' || typeof named === 'number') && `${named}` !== fileId;
 }
 
-/** The error of a status check whose response is for another file, e.g. from a cache. The check is retried. */
+/**
+ * The error of a status check whose response is for another file, e.g. from a cache. The check is retried.
+ */
 export function otherFile(fileId: string): UnexpectedResponseError {
   const { method, path } = routes.status;
   return new UnexpectedResponseError(

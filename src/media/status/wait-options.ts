@@ -45,8 +45,9 @@ export interface WaitOptions {
   /** Ends the wait at once. The job itself continues and keeps its pending slot. */
   signal?: AbortSignal | undefined;
   /**
-   * The inbox that receives callbacks (`createInbox()` of `postreel/webhooks`). The wait checks the status when
-   * the callback arrives, and every 60 s until then. The callback alone is not trusted: it is not signed.
+   * The inbox that receives callbacks (`createInbox()` of `postreel/webhooks`). The wait checks the status
+   * when the callback arrives, and every 60 s until then. The callback alone is not trusted: it is not
+   * signed.
    */
   inbox?: Inbox | undefined;
   /** Called after every status check. An error that it throws is ignored. */

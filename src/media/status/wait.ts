@@ -182,7 +182,8 @@ class FileWait<File> {
     if (typeof interval === 'number') {
       return interval;
     }
-    // Once the callback has arrived, the usual intervals apply, because the status may lag behind the callback.
+    // Once the callback has arrived, the usual intervals apply, because the status may lag behind the
+    // callback.
     const isBehindInbox = this.#options.inbox && !this.#callback?.hasCome;
     if (isBehindInbox && interval === 'auto') {
       return behindInboxMs;

@@ -10,7 +10,9 @@ export class BatchPolicy {
   readonly #accepted = new Set<string>();
   #longest = 0;
 
-  /** Remembers the settings of jobs that the service accepted: jobs with the same settings may share a call. */
+  /**
+   * Remembers the settings of jobs that the service accepted: jobs with the same settings may share a call.
+   */
   accept(jobs: readonly MediaJob[]): void {
     for (const job of jobs) {
       traitsOf(job).forEach((trait) => this.#accepted.add(trait));

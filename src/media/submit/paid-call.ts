@@ -202,8 +202,8 @@ export class PaidCall {
     return { members, claims, slots: taken.slice(0, claims.length), body: bodyOf(members) };
   }
 
-  // Rejects the caller only after the claims are removed. A claim that stays in the journal would count, after
-  // a restart, as a job that may have been sent.
+  // Rejects the caller only after the claims are removed. A claim that stays in the journal would count,
+  // after a restart, as a job that may have been sent.
   async #giveBack(loads: readonly Load[]): Promise<void> {
     await this.#free(
       loads.map(({ one }) => one),
@@ -426,8 +426,8 @@ export class PaidCall {
     }
   }
 
-  // With `sendsUnknown` the caller accepts that a job may be made twice: the next attempt replaces the unknown
-  // entry of the key.
+  // With `sendsUnknown` the caller accepts that a job may be made twice: the next attempt replaces the
+  // unknown entry of the key.
   #takeOver(one: WaitingSubmission): void {
     const { once } = one.parcel;
     const over = [...this.#lost.values()].find(({ place }) => place === once?.place);

@@ -111,8 +111,8 @@ export class SlotLeases {
     }
   }
 
-  // When the store cannot be reached, the leases are given back later. Otherwise their slots would stay blocked
-  // until the leases expire.
+  // When the store cannot be reached, the leases are given back later. Otherwise their slots would stay
+  // blocked until the leases expire.
   #report(step: 'hold' | 'give back', call: Promise<void>, givenBack: readonly string[]): void {
     const answer = answerWithin(call, maxAnswerMs, { onLate: () => undefined, clock: this.#clock });
     answer.then(

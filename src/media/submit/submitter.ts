@@ -107,8 +107,8 @@ export class Submitter {
   }
 
   /**
-   * Submits a submission together with the others that wait. Resolves to `'taken'` when another run claims its
-   * idempotency key first.
+   * Submits a submission together with the others that wait. Resolves to `'taken'` when another run claims
+   * its idempotency key first.
    */
   async submit(parcel: Submission, state: CallState): Promise<Submitted | 'taken'> {
     if (this.#parts.mustBeAlone && this.#waiting.size > 0) {
@@ -405,8 +405,8 @@ export class Submitter {
     return chosen;
   }
 
-  // When several processes share the slots, a process that gets only a few of them takes none: the others have
-  // calls to fill, too. After ten minutes without an accepted call, one slot is enough.
+  // When several processes share the slots, a process that gets only a few of them takes none: the others
+  // have calls to fill, too. After ten minutes without an accepted call, one slot is enough.
   #fewestSlots({ parcel, maxCompany }: WaitingSubmission, slots: Slots): number {
     const isPatient = this.#parts.clock.now() - this.#acceptedAt < maxWithoutMs;
     const hasCompany = parcel.kind === 'video' && this.#company.mayShare(parcel);
