@@ -24,7 +24,7 @@ export interface EngineOptions<Job> {
    */
   save: (file: MediaFile, job: Job) => Promise<unknown>;
   /**
-   * Abort this signal when the worker is about to close, because no engine tells a running job. Jobs that are
+   * Abort this signal when the worker is about to close, because no engine notifies a running job. Jobs that are
    * not finished return to the engine, and the next worker continues to wait for them. A `save` that has
    * begun is completed.
    */

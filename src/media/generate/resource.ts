@@ -212,7 +212,7 @@ export class Generate implements NamesOf<typeof routes> {
         // Copies the jobs now: later changes by the caller, while the call waits, have no effect.
         const input = { body: full as never, about, before }; // as: checked here
         const checked = await this.#transport.check(routes[kind], input, options, state);
-        const { payload, ...own } = checked.body as { payload?: MediaJob[] }; // as checked
+        const { payload, ...own } = checked.body as { payload?: MediaJob[] }; // as: checked above
         const jobs = payload ?? [checked.body as MediaJob];
         for (const job of jobs) {
           if ('webhook' in job && job.webhook !== undefined) {

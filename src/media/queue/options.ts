@@ -78,7 +78,7 @@ export interface QueueOptions {
 export interface SavedJob {
   /** The job's place in the input, from 0. */
   readonly index: number;
-  /** The job as it was given. */
+  /** The job as you passed it. */
   readonly input: MediaJob;
   readonly job: GenerationJob;
 }
@@ -102,7 +102,7 @@ export type QueueResult =
   | {
       /** The job's place in the input, from 0. */
       readonly index: number;
-      /** The job as it was given. */
+      /** The job as you passed it. */
       readonly input: MediaJob;
       readonly job: GenerationJob;
       readonly file: MediaFile;

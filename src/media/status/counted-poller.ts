@@ -70,7 +70,7 @@ export class CountedPoller {
     return isNew;
   }
 
-  /** Runs a status check after those before it. An aborted check leaves the line. */
+  /** Runs a status check after those before it. An aborted check gives up its turn. */
   inTurn<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {
     if (hasIoContexts()) {
       return this.#inOwnContext(check, signal);

@@ -25,7 +25,7 @@ export interface CallHost {
   onLeft(members: readonly WaitingSubmission[]): void;
   /** Called when the service has accepted the jobs of these submissions. */
   onAccepted(members: readonly WaitingSubmission[]): void;
-  /** Puts a submission back into the line of waiting ones. */
+  /** Adds a submission to the waiting ones again, for another attempt. */
   again(one: WaitingSubmission): void;
   /**
    * Sends no call for a while, in milliseconds: for as long as the failure asks (`Retry-After`), else for
