@@ -119,7 +119,7 @@ interface Content {
  * generated key when the caller gave none. The entry moves through these states:
  *
  *     event                                  entry
- *     claim(): the call is about to leave    claimed; its lease is renewed while the call is in flight
+ *     claim(): the call is about to be sent  claimed; its lease is renewed while the call is in flight
  *     accept(): the service named the file   answered, with the id of the file
  *     accept(), without an id for the job    unknown
  *     lose(): the response was lost          unknown
