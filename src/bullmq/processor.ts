@@ -5,31 +5,34 @@ import { EngineWorker, readEngineOptions, type EngineOptions } from '../media/en
 import type { JobRecord } from '../media/jobs/job.js';
 import { isOfOtherOwner } from '../media/jobs/ledger.js';
 
-/** What is used of a BullMQ job. */
+/** The members of a BullMQ job that the processor uses. */
 export interface BullmqJob {
   readonly id?: string | undefined;
   /** The video, or the text to be spoken. */
   readonly data: unknown;
   readonly prefix: string;
   readonly queueName: string;
-  /** When it was added. */
+  /** The time when the job was added, in milliseconds since 1970. */
   readonly timestamp: number;
-  /** How many tries have failed. */
+  /** The number of failed attempts. */
   readonly attemptsMade: number;
-  /** Hands it back. */
+  /** Returns the job to the queue. */
   moveToWait(token?: string): Promise<unknown>;
-  /** Hands it back for later. */
+  /** Returns the job to the queue, to be run at a later time (milliseconds since 1970). */
   moveToDelayed(timestamp: number, token?: string): Promise<unknown>;
 }
 
-// The worker of the other key is busy, or just restarts.
+// The delay of a job that another project's key submitted: its worker is busy or restarting.
 const otherOwnerAgainMs = 30_000;
 
 /**
- * What a BullMQ `Worker` runs for each job whose data is a video or a text to be spoken: it is submitted once,
- * also when it is handed out again after a crash, its file is waited for and saved, and the job returns where
- * to find the file (`media.job(returnvalue)`). From the second try on a file that failed is made anew. A job
- * that may have been submitted, and one that can never be, ends as failed without further tries.
+ * Creates the processor of a BullMQ `Worker` that makes videos and speech. The `data` of each job is a video
+ * or a text to be spoken. The processor submits it once, also when BullMQ runs the job again after a crash.
+ * It waits for the file, saves it, and returns the record that finds the file again
+ * (`media.job(returnvalue)`).
+ *
+ * From the second attempt on, a file that failed is made again. A job that may have been submitted, and a job
+ * that can never be submitted, fail without further attempts.
  *
  * @param media - A client with a journal that all workers share.
  * @throws a `ConfigurationError` (`JOURNAL_MISSING`) when the client has no journal
@@ -48,7 +51,8 @@ export function bullmqProcessor<Job extends BullmqJob = BullmqJob>(
     checkJob(job);
     try {
       return await worker.run({
-        // Ids count from 1 in each queue, and again once it was emptied.
+        // Job ids start at 1 in each queue, and again after the queue was emptied. The timestamp makes them
+        // unique.
         queue: `bullmq/${job.prefix}/${job.queueName}`,
         key: `${job.id}/${job.timestamp}`,
         data: job.data,
@@ -72,7 +76,8 @@ export function bullmqProcessor<Job extends BullmqJob = BullmqJob>(
   };
 }
 
-// BullMQ knows its errors by their names, as it does those of sandboxed processors: any copy of it does.
+// BullMQ recognizes its errors by their names, as it does for sandboxed processors. So no import of `bullmq`
+// is needed, and any copy of it works.
 function engineError(
   name: 'WaitingError' | 'DelayedError' | 'UnrecoverableError',
   message: string,
@@ -81,7 +86,7 @@ function engineError(
   return Object.assign(new Error(message, { cause }), { name });
 }
 
-/** Would another try be refused, or perhaps be a second video? */
+/** Must the job not be retried? Another attempt would be refused, or could make a second video. */
 function isFinal(failure: unknown): boolean {
   return (
     isPostreelError(failure) &&
@@ -90,7 +95,7 @@ function isFinal(failure: unknown): boolean {
 }
 
 function checkJob(job: unknown): void {
-  // With 5.55 came what hands a job back without a try counted.
+  // BullMQ 5.55 added `moveToWait()`, which returns a job without counting an attempt.
   if (!isRecord(job) || typeof job['moveToWait'] !== 'function') {
     throw new ConfigurationError(
       '`bullmqProcessor()` is for the jobs of a `Worker` of `bullmq` 5.55 or later.',

@@ -39,7 +39,7 @@ import { kindOf } from '../core/request.js';
 export class MediaClient extends ServiceClient<MediaEvents> {
   /** Submits videos and speech. */
   readonly generate: Generate;
-  /** The keys of calls with `once`, and the jobs that are not finished. */
+  /** The journal: the keys of calls with `once`, and the jobs that are not finished. */
   readonly journal: JobRecords;
   readonly #context: MediaContext;
 
@@ -52,7 +52,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     bindMethods(this);
   }
 
-  /** Finds a job again, from what `JSON.stringify(job)` kept of it. */
+  /** Finds a job again from its record, as `JSON.stringify(job)` writes it. */
   job(record: JobRecord): GenerationJob {
     if (Array.isArray(record)) {
       throw invalidRequest([{ field: 'record', message: 'must be one job; got a list of them' }]);
@@ -63,16 +63,17 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   }
 
   /**
-   * Waits until a file is finished. A failed or canceled one rejects with its own error, and a
-   * wait that takes too long with a `WaitTimeoutError`, while the job goes on.
+   * Waits until a file is finished. Rejects with a `GenerationFailedError` or a `GenerationCanceledError`
+   * when the generation failed or was canceled, and with a `WaitTimeoutError` when the wait takes too long.
+   * The job itself continues after a timeout.
    */
   waitForFile(fileId: string, options?: WaitOptions): Promise<MediaFile> {
     return this.#context.waits.wait(fileId, undefined, options);
   }
 
   /**
-   * Waits for many files. `'all'` resolves to how each one ended, in order; `'any'` to the first
-   * that is finished; `'first-error'` to all files, or rejects with the first error.
+   * Waits for many files. `settle: 'all'` resolves to the result of each file, in order; `'any'` to the first
+   * file that is finished; `'first-error'` to all files, or rejects with the first error.
    */
   waitForFiles(
     fileIds: readonly string[],
@@ -108,8 +109,8 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   }
 
   /**
-   * Makes any number of files within every limit: submits the jobs, longest first, waits for their files
-   * and yields each file or error as it comes. Nothing is sent before iteration.
+   * Makes any number of files and keeps to every limit. Submits the jobs, longest first, waits for their
+   * files and yields each file or error when it is available. Nothing is sent before you iterate the queue.
    */
   queue(jobs: JobSource, options?: QueueOptions): MediaQueue {
     return new JobQueue(this.#context.queueHost(), jobs, options, callSite());
@@ -128,9 +129,10 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   }
 
   /**
-   * Picks up after a crash: the jobs of the journal that are not finished, the calls whose response was
-   * lost (`unknown`), and the calls that may still be answered. No call is sent again. Right after a kill,
-   * the calls of the killed process are in `mayBeAnswered`; each has the time when it becomes unknown.
+   * Finds the open work after a crash: the jobs of the journal that are not finished, the calls whose
+   * response was lost (`unknown`), and the calls whose response may still arrive (`mayBeAnswered`). No call
+   * is sent again. Right after a kill, the calls of the killed process are in `mayBeAnswered`; each has the
+   * time when it becomes unknown.
    */
   async resumeAll(): Promise<{
     jobs: GenerationJob[];
@@ -141,7 +143,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     return { jobs: jobs.map((record) => this.job(record)), unknown, mayBeAnswered };
   }
 
-  /** @internal What the worker of a job engine works with. */
+  /** @internal The part of the client that the worker of a job engine uses. */
   engineHost(): QueueHost {
     return this.#context.queueHost();
   }
@@ -152,7 +154,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   }
 }
 
-// JavaScript may leave it out: then it is waited for as a video.
+// Plain JavaScript may leave the kind out: the wait then uses the times of a video.
 function requireKind(kind: unknown): void {
   if (kind !== undefined && kind !== 'video' && kind !== 'audio') {
     const message = `must be 'video' or 'audio'; got ${typeof kind === 'string' ? `'${kind}'` : kindOf(kind)}`;
@@ -160,7 +162,7 @@ function requireKind(kind: unknown): void {
   }
 }
 
-// Outside of the class: builds rename one that names itself, and consoles show that name.
+// Outside of the class: builds rename a class that refers to itself, and consoles show that name.
 function derived(options: MediaOptions) {
   return new MediaClient(options);
 }

@@ -51,27 +51,28 @@ const service: ServiceFacts<MediaOptions> = {
   options: mediaOptions,
 };
 
-// What a call has cost is known by its answer alone: it is waited for longer than any other.
+// Only the response to a paid call names the jobs that were paid for, so it has a longer timeout than other
+// calls.
 const paidTimeoutMs = 120_000;
-// A look that another wait has just made will do.
+// The submitter uses a status check of another wait that is younger than this.
 const freshMs = 3_000;
 
 type MediaConnection = Connection<MediaEvents, MediaOptions>;
 
-/** What the parts of a media client share. */
+/** The parts of a media client, connected to each other. */
 export interface MediaContext {
   readonly connection: MediaConnection;
   readonly waits: FileWaits;
   readonly generate: Generate;
-  /** Where the client's jobs are written down. */
+  /** The client's jobs in the journal; `undefined` without a journal. */
   readonly ledger: JobLedger | undefined;
-  /** The handle of a job. */
+  /** Creates the handle of a job. */
   job(record: JobRecord): GenerationJob;
-  /** What queues work with. */
+  /** Creates the part of the client that queues use. */
   queueHost(): QueueHost;
 }
 
-/** Makes the parts of a media client and wires them to each other. */
+/** Creates the parts of a media client and connects them to each other. */
 export function createContext(given: MediaOptions): MediaContext {
   const connection = new Connection<MediaEvents, MediaOptions>(service, given, loadSchemas);
   const { events, settings, transport, options } = connection;
@@ -80,7 +81,7 @@ export function createContext(given: MediaOptions): MediaContext {
   const { rateLimit } = options;
   const pendingLimit =
     (rateLimit === false ? undefined : rateLimit?.pending) ?? serviceLimits.pendingJobs;
-  // Without a rate limit the caller keeps to both limits.
+  // With `rateLimit: false` the caller enforces both limits: requests and pending jobs.
   const maxJobs = rateLimit === false ? Number.POSITIVE_INFINITY : pendingLimit;
   let slots: Slots | undefined;
   const memory = new JobMemory(clock);
@@ -152,9 +153,9 @@ export function createContext(given: MediaOptions): MediaContext {
   return { connection, waits, generate, ledger, job, queueHost };
 }
 
-/** Warns once of a callback that a service elsewhere cannot make. */
+/** Warns once when a webhook is in a private network and the service is not. */
 function webhookWatch({ events, settings }: MediaConnection): (webhook: string) => void {
-  let isTold = isInOwnNetwork(settings.baseUrl); // it may be reached from there
+  let isTold = isInOwnNetwork(settings.baseUrl); // a service in the same network can reach the webhook
   return (webhook) => {
     if (!isTold && isInOwnNetwork(webhook)) {
       isTold = true;
@@ -163,7 +164,7 @@ function webhookWatch({ events, settings }: MediaConnection): (webhook: string) 
   };
 }
 
-// Counts the project's pending jobs, together with all other clients.
+// The slots count the project's pending jobs. All clients of the project share them.
 async function slotsOf(parts: MediaConnection, limit: number): Promise<Slots> {
   const name = await parts.projectName();
   return sharedSlots(name, {

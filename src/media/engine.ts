@@ -16,34 +16,38 @@ import { ledgerOf } from './jobs/ledger.js';
 import { batchPace } from './status/intervals.js';
 import { QueueQuota } from './submit/queue-quota.js';
 
-/** What the worker of a job engine does with each file, and when it stops. */
+/** Options of a job engine's worker: how it saves each file, and when it stops. */
 export interface EngineOptions<Job> {
   /**
-   * Stores a finished file; `job` is the engine's own. The job is done once this resolves; where it throws,
-   * the next try saves the same file again.
+   * Stores a finished file; `job` is the job of the engine. The job is done when this resolves. When it
+   * throws, the next attempt saves the same file again.
    */
   save: (file: MediaFile, job: Job) => Promise<unknown>;
   /**
-   * Aborts when the worker is about to close, since no engine says so to a running job: what is not finished
-   * goes back to the engine, and is followed by whoever takes it next. A `save` that has begun is finished.
+   * Abort this signal when the worker is about to close, because no engine notifies a running job. Jobs that are
+   * not finished return to the engine, and the next worker continues to wait for them. A `save` that has
+   * begun is completed.
    */
   signal?: AbortSignal | undefined;
 }
 
-/** One job, as its engine hands it over. */
+/** One job of an engine. */
 export interface HandedJob {
-  /** The engine and its queue. */
+  /** The name of the engine and of its queue. */
   readonly queue: string;
-  /** What tells the job from all others of the queue. */
+  /** The key that is unique to the job in the queue. */
   readonly key: string;
   readonly data: unknown;
-  /** Is it made again when its file failed or was canceled before? */
+  /** Is the job submitted again when its file failed or was canceled before? */
   readonly retriesFailed: boolean;
   readonly signal: AbortSignal | undefined;
   readonly save: (file: MediaFile) => Promise<unknown>;
 }
 
-/** Makes the jobs of an engine, each once: submits it or follows what was submitted, waits, and saves. */
+/**
+ * Runs the jobs of an engine. Submits each job once, or finds the job of an earlier run, then waits for its
+ * file and saves it.
+ */
 export class EngineWorker {
   readonly #host: ReturnType<typeof hostOf>;
   readonly #lane: QueueQuota;
@@ -53,15 +57,16 @@ export class EngineWorker {
     this.#host = hostOf(media, name);
     this.#lane = new QueueQuota({
       name: `${name} ${crypto.randomUUID()}`,
-      maxInProgress: Number.POSITIVE_INFINITY, // the engine says how many are in hand
+      maxInProgress: Number.POSITIVE_INFINITY, // the engine limits its running jobs
       maxJobs: Number.POSITIVE_INFINITY,
-      deadlineMs: Number.POSITIVE_INFINITY, // a job waits for as long as its engine lets it
+      deadlineMs: Number.POSITIVE_INFINITY, // the engine limits how long a job may run
     });
-    // It brings the jobs of many for days: an outage at its start is one like any other.
+    // A worker runs for days and its address is known to be right: it retries even when the service cannot be
+    // reached at its start.
     this.#lane.hasConnected = true;
   }
 
-  /** Rejects with the reason of the signal where it stops before the file is finished. */
+  /** Runs one job. Rejects with the reason of the signal when it aborts before the file is finished. */
   async run({ queue, key, data, retriesFailed, signal, save }: HandedJob): Promise<JobRecord> {
     const { generate, ledger } = this.#host;
     requireJob(data);
@@ -79,13 +84,14 @@ export class EngineWorker {
       return job.toJSON();
     }
     await save(await job.waitForFile({ ...batchPace(job.kind), signal }));
-    // What the journal does not hear of is saved again if the engine repeats it; a warning says so.
+    // If the journal cannot be written, the file is saved again when the engine repeats the job. The ledger
+    // emits a `warning`.
     await ledger.settle(job.fileId, 'saved').catch(() => undefined);
     return job.toJSON();
   }
 }
 
-/** The options of a worker, checked: plain JavaScript may pass anything. */
+/** Checks the options of a worker and returns them: plain JavaScript may pass anything. */
 export function readEngineOptions<Job>(
   given: EngineOptions<Job>,
   name: string,
@@ -99,7 +105,7 @@ export function readEngineOptions<Job>(
   return options;
 }
 
-// A client by its method: it may come from another copy of the package.
+// Recognizes a client by its method, because it may come from another copy of the package.
 function hostOf(media: MediaClient | undefined, name: string) {
   if (typeof media?.engineHost !== 'function') {
     throw new ConfigurationError(`\`${name}()\` needs a \`MediaClient\` as its first argument.`);

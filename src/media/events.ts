@@ -4,16 +4,16 @@ import type { FileUpdate } from './status/wait-options.js';
 
 /** The events that a media client emits. */
 export interface MediaEvents extends ClientEvents {
-  /** A wait has checked a file. */
+  /** Emitted after each status check of a wait. */
   'job:update': FileUpdate;
-  /** The service has taken a job. */
+  /** Emitted when the service has accepted a job. */
   'job:accepted': JobAcceptedEvent;
 }
 
-/** A job that was submitted. */
+/** A job that the service accepted. */
 export interface JobAcceptedEvent {
   readonly fileId: string;
   readonly kind: FileKind;
-  /** The call that submitted it, as in the call's own events. */
+  /** The id of the call that submitted the job, as in the events of the call. */
   readonly callId: number;
 }

@@ -7,12 +7,15 @@ import { routes } from './generate/routes.js';
 
 export type MediaEmitter = Pick<Events<MediaEvents>, 'emit'>;
 
-/** The document has both "10 requests per 10 minutes" and "poll every 10 seconds". */
+/**
+ * Reports that status checks count towards the rate limit. The document has both "10 requests per 10 minutes"
+ * and "poll every 10 seconds".
+ */
 export function statusChecksAreCharged(events: MediaEmitter): void {
   events.emit('throttled', { reason: 'status-counts', waitMs: countedIntervalMs, queued: 0 });
 }
 
-/** A status that is not in the document. */
+/** Reports a status that is not in the document. */
 export function unknownStatus(events: MediaEmitter, fileId: string, status: unknown): void {
   const what = typeof status === 'string' ? `is "${status.slice(0, 60)}"` : 'is no text';
   const message = `of ${fileId} ${what}, which is not in the document`;
@@ -20,32 +23,32 @@ export function unknownStatus(events: MediaEmitter, fileId: string, status: unkn
   events.emit('mismatch', { method, path, issues: [{ field: 'status', message }] });
 }
 
-/** A status that names another file than the one that was asked for. */
+/** Reports a status response for a file other than the requested one. */
 export function otherFile(events: MediaEmitter, fileId: string): void {
   const message = `is not ${fileId}, which was asked for`;
   const { method, path } = routes.status;
   events.emit('mismatch', { method, path, issues: [{ field: 'fileId', message }] });
 }
 
-/** Something fails, and the work goes on without it. */
+/** Warns of a failure after which the work continues. */
 export function warn(events: MediaEmitter, message: string, code?: string): void {
   events.emit('warning', { method: '', path: '', message, code });
 }
 
-/** Calls cannot be sent, or the journal does not answer: a queue waits it out. */
+/** Warns that calls cannot be sent, or that the journal cannot be reached, and that a queue retries. */
 export function submissionFails(events: MediaEmitter, failure: unknown): void {
   const why = sentenceOf(failure);
   warn(events, `${why} Jobs of queues wait for it, and are submitted then.`, 'NOT_SUBMITTED');
 }
 
-/** Status checks fail one after another. */
+/** Warns that status checks fail repeatedly. */
 export function checksFail(events: MediaEmitter, failure: unknown, forMs: number): void {
   const since = new Date(Date.now() - forMs).toISOString();
   const message = `Status checks have failed since ${since}, and are made again: ${sentenceOf(failure)} The jobs go on.`;
   warn(events, message, 'CHECKS_FAIL');
 }
 
-/** A callback goes to an address that the service cannot reach. */
+/** Warns that the service cannot reach the address of a webhook. */
 export function webhookInOwnNetwork(events: MediaEmitter, webhook: string): void {
   warn(
     events,
@@ -54,7 +57,7 @@ export function webhookInOwnNetwork(events: MediaEmitter, webhook: string): void
   );
 }
 
-/** The inbox of a wait has failed. */
+/** Warns that the inbox of a wait has failed. */
 export function noInbox(events: MediaEmitter, fileId: string, error: unknown): void {
   const reason = reasonOf(error);
   warn(
@@ -65,7 +68,7 @@ export function noInbox(events: MediaEmitter, fileId: string, error: unknown): v
 
 const repeatEveryMs = 5 * 60_000;
 
-/** The same notice, at most every five minutes. */
+/** Limits a notice to one every five minutes. */
 export function repeated<Facts extends unknown[]>(
   clock: Clock,
   notice: (...facts: Facts) => void,

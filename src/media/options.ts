@@ -1,9 +1,9 @@
 import type { ClientOptions, RateLimitOptions, ApiKey } from '../core/types.js';
 
-/** How a media client keeps to the service's limits. */
+/** The rate limits of a media client. */
 export interface MediaRateLimitOptions extends RateLimitOptions {
   /**
-   * How many jobs may be queued or processing at one time.
+   * The most jobs that may be queued or processing at one time.
    * @default 20
    */
   pending?: number | undefined;
@@ -16,8 +16,8 @@ export interface MediaOptions extends Omit<ClientOptions, 'rateLimit'> {
    * @default the environment's MEDIA_API_KEY
    */
   apiKey?: ApiKey | undefined;
-  /** The application's address, for `job.editorUrl`. */
+  /** The address of the application, for `job.editorUrl`. */
   appUrl?: string | undefined;
-  /** `false` leaves the rate limit to you. */
+  /** The limits to keep to. With `false` you enforce the rate limit yourself. */
   rateLimit?: MediaRateLimitOptions | false | undefined;
 }

@@ -3,23 +3,25 @@ import type { MediaClient } from '../media/client.js';
 import { EngineWorker, readEngineOptions, type EngineOptions } from '../media/engine.js';
 import type { JobRecord } from '../media/jobs/job.js';
 
-/** What is used of a pg-boss job. */
+/** The members of a pg-boss job that the handler uses. */
 export interface PgBossJob {
   readonly id: string;
-  /** Its queue. */
+  /** The name of the job's queue. */
   readonly name: string;
   /** The video, or the text to be spoken. */
   readonly data: unknown;
-  /** Aborts when pg-boss gives the job to another worker; version 12 has it. */
+  /** Aborts when pg-boss gives the job to another worker; exists from pg-boss 12 on. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * What `boss.work()` runs for each job whose data is a video or a text to be spoken: it is submitted once, also
- * when it is handed out again after a crash, its file is waited for and saved, and the job returns where to
- * find the file (`media.job(output)`). A further try makes a file anew that failed, and follows any other; one
- * that may have been submitted is never sent again. pg-boss counts each time that it hands a job out, a stop
- * and a crash too: give the queue a `retryLimit` of 20 or more.
+ * Creates the handler of `boss.work()` that makes videos and speech. The `data` of each job is a video or a
+ * text to be spoken. The handler submits it once, also when pg-boss runs the job again after a crash. It
+ * waits for the file, saves it, and returns the record that finds the file again (`media.job(output)`).
+ *
+ * A retry makes a file again that failed, and continues to wait for any other. A job that may have been
+ * submitted is never sent again. pg-boss counts every run of a job as an attempt, also after a stop or a
+ * crash: give the queue a `retryLimit` of 20 or more.
  *
  * @param media - A client with a journal that all workers share.
  * @throws a `ConfigurationError` (`JOURNAL_MISSING`) when the client has no journal
@@ -43,7 +45,7 @@ export function pgBossHandler<Job extends PgBossJob = PgBossJob>(
         queue: `pg-boss/${job.name}`,
         key: job.id,
         data: job.data,
-        retriesFailed: true, // each time that it is handed out is a try of its own
+        retriesFailed: true, // pg-boss counts each run of a job as an attempt
         signal,
         save: (file) => save(file, job),
       });
@@ -57,7 +59,9 @@ export function pgBossHandler<Job extends PgBossJob = PgBossJob>(
   };
 }
 
-/** pg-boss fails a batch as a whole: one bad job would cost the others a try. */
+/**
+ * Requires a batch of one job. pg-boss fails a batch as a whole: one bad job would cost the others a retry.
+ */
 function onlyOf<Job>(jobs: readonly Job[]): Job {
   const [job, ...others] = isList(jobs) ? jobs : [];
   if (job === undefined) {
@@ -75,7 +79,7 @@ function onlyOf<Job>(jobs: readonly Job[]): Job {
   return job;
 }
 
-// Version 9 hands out a job without a list around it.
+// pg-boss 9 passes a single job instead of a list.
 function isList(jobs: unknown): boolean {
   return Array.isArray(jobs);
 }

@@ -1,19 +1,20 @@
-/** Which part of which file a response brings. */
+/** The part of a file that a response contains. */
 export interface ContentRange {
   /** The offset of the first byte. */
   readonly from: number;
-  /** The size of the whole file, when the server says so. */
+  /** The size of the whole file in bytes; `undefined` when the server does not send it. */
   readonly totalBytes: number | undefined;
-  /** What tells one version of the file from another: a strong ETag, else the date of the last change. */
+  /** The version of the file: a strong ETag, else the date of the last change. */
   readonly version: string | undefined;
-  /** Compressed on its way: offsets and lengths say nothing about the file. */
+  /** Is the body compressed for the transfer? Its offsets and lengths are then not those of the file. */
   readonly isEncoded: boolean;
 }
 
-// Stores send other words there too, which change no byte: `aws-chunked`, `utf-8`, nothing.
+// File stores send other values in `content-encoding`, too, that do not change the bytes: `aws-chunked`,
+// `utf-8`, or an empty text.
 const compressions = /\b(?:gzip|deflate|br|zstd|compress)\b/i;
 
-/** Reads the range of a response; `undefined` for a part that does not say which. */
+/** Reads the range of a response; `undefined` for a 206 whose range is missing or unusable. */
 export function contentRangeOf({ status, headers }: Response): ContentRange | undefined {
   const version = versionOf(headers);
   const isEncoded = compressions.test(headers.get('content-encoding') ?? '');
@@ -31,18 +32,18 @@ export function contentRangeOf({ status, headers }: Response): ContentRange | un
   return { from: Number(from), totalBytes, version, isEncoded };
 }
 
-// A weak ETag says that two versions are as good as each other, not that their bytes are the same.
+// A weak ETag means that two versions are equivalent, not that their bytes are equal.
 function versionOf(headers: Headers): string | undefined {
   const etag = headers.get('etag');
   return (etag?.startsWith('"') ? etag : headers.get('last-modified')) ?? undefined;
 }
 
-/** Are both of the same version of a file, as far as the server says? */
+/** Do the two ranges not contradict each other? Sizes and versions that are unknown are ignored. */
 export function isSameFile(one: ContentRange, other: ContentRange): boolean {
   return agree(one.totalBytes, other.totalBytes) && agree(one.version, other.version);
 }
 
-/** Does the server say that both are of the same version? */
+/** Are both ranges certainly from the same version of the file? */
 export function isCertainlySame(one: ContentRange, other: ContentRange): boolean {
   return one.version !== undefined && one.version === other.version && isSameFile(one, other);
 }

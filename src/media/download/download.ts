@@ -11,12 +11,12 @@ import { contentRangeOf, isCertainlySame, isSameFile, type ContentRange } from '
 import { IdleTimeout } from './idle-timeout.js';
 import type { TransferOptions } from './transfer-options.js';
 
-/** Where the bytes come from. */
+/** The source of a download's bytes. */
 export interface DownloadSource {
   readonly fileId: string;
-  /** The clock of the client; without it the process's own time. */
+  /** The clock of the client; without it the system clock. */
   readonly clock?: Clock | undefined;
-  /** Connects, and resolves to an answer with status 200, or 206 if a range was asked for. */
+  /** Connects and resolves to a response with status 200, or 206 if a range was requested. */
   response(options: {
     signal: AbortSignal;
     range?: string | undefined;
@@ -24,16 +24,16 @@ export interface DownloadSource {
   }): Promise<Response>;
 }
 
-/** Where the bytes go. */
+/** The target of a download's bytes. */
 export interface DownloadTarget {
-  /** Called with the first answer, and when another version of the file begins. */
+  /** Called with the first response, with each that continues it, and when the download starts over. */
   begin?(response: Response, range: ContentRange): PromiseLike<void> | void;
   write(chunk: Uint8Array, position: number): PromiseLike<void> | void;
-  /** Drops what was written; throws where that cannot be done. */
+  /** Discards the bytes that were written. Throws when the target cannot do that. */
   restart(): PromiseLike<void> | void;
 }
 
-/** What an earlier download of the same file left. */
+/** The state of an earlier download of the same file that was interrupted. */
 export interface Received {
   readonly bytes: number;
   readonly range: ContentRange;
@@ -43,19 +43,28 @@ const defaultTimeoutMs = 30_000;
 const defaultRetries = 8;
 const minPauseMs = 250;
 const maxPauseMs = 30_000;
-// A server that asks for more is not worth the wait.
+// When the server asks for a longer pause than this, the download fails at once.
 const maxRetryAfterMs = 600_000;
 
-/** Brings a file to its target over as many connections as it takes. */
+/**
+ * Downloads a file to its target and reconnects when a connection breaks. `#begin()` compares each response
+ * with the bytes received so far:
+ *
+ *     response                                     the download
+ *     206 from the requested offset, same version  continues
+ *     206 with another offset or version           discards everything and tries again
+ *     200, certainly the same version              skips the bytes that it already has
+ *     200 otherwise                                discards everything and starts over with this response
+ */
 export class Download {
   readonly #source: DownloadSource;
   readonly #target: DownloadTarget;
   readonly #options: TransferOptions;
   #received = 0;
   #furthest = 0;
-  /** How many bytes of this answer are there already. */
+  /** How many bytes of this response were received before and are skipped. */
   #skip = 0;
-  /** What the first connection said about the file; `undefined` before it did. */
+  /** The size and version of the file; `undefined` before the first response. */
   #range: ContentRange | undefined;
 
   constructor(
@@ -117,7 +126,7 @@ export class Download {
 
   async #open(signal: AbortSignal): Promise<Response> {
     const { version, isEncoded } = this.#range ?? {};
-    // What cannot be told from another version, or has no places of its own, is not continued.
+    // Without a version, or with a compressed body, the download cannot be continued: it starts over.
     if (version === undefined || isEncoded) {
       await this.#restart();
     }
@@ -135,7 +144,7 @@ export class Download {
     }
   }
 
-  /** Finds out what comes, and whether it continues what is there. */
+  /** Reads the range of a response and decides whether it continues the received bytes. */
   async #begin(response: Response): Promise<void> {
     const range = contentRangeOf(response);
     const known = this.#range;
@@ -147,7 +156,7 @@ export class Download {
       }
       this.#range = { ...range, totalBytes: range.totalBytes ?? known?.totalBytes };
     } else if (range && known && isCertainlySame(range, known)) {
-      this.#skip = this.#received; // the server knows no parts: what is there comes once more
+      this.#skip = this.#received; // the server ignores ranges and sends the whole file again
       return;
     } else {
       await this.#restart();
@@ -159,8 +168,8 @@ export class Download {
     }
   }
 
-  // Nothing checks the length of what was compressed on its way. A page in a browser cannot ask for
-  // anything else.
+  // Rejects a compressed body, because its length cannot be checked. A page in a browser is exempt: it cannot
+  // request an uncompressed body.
   #checkEncoding({ isEncoded }: ContentRange): void {
     if (!isEncoded || isBrowser()) {
       return;
@@ -198,7 +207,7 @@ export class Download {
     callSafely(() => this.#options.onProgress?.(progress));
   }
 
-  // An answer that says more than "the connection broke" is the better error.
+  // Chooses the final error. The error of a response explains more than "the connection broke".
   #givenUp(cause: unknown): unknown {
     if (this.#furthest === 0 && isPostreelError(cause) && cause.status !== undefined) {
       return cause;
@@ -209,7 +218,7 @@ export class Download {
   }
 }
 
-/** The bytes of a response as they come. Whatever interrupts them is a broken connection. */
+/** Yields the bytes of a response as they arrive. Any error while reading counts as a broken connection. */
 async function* chunksOf(response: Response, idle: IdleTimeout): AsyncGenerator<Uint8Array> {
   const reader = response.body?.getReader();
   if (!reader) {
@@ -229,7 +238,7 @@ async function* chunksOf(response: Response, idle: IdleTimeout): AsyncGenerator<
       yield value;
     }
   } finally {
-    reader.cancel().catch(() => undefined); // it has broken already
+    reader.cancel().catch(() => undefined); // the connection may be broken already
   }
 }
 
@@ -243,7 +252,7 @@ function pauseMs(error: unknown, failures: number): number {
   return Math.max(asked, backoffMs * (0.5 + Math.random() / 2));
 }
 
-/** May another connection do better? */
+/** Is it worth connecting again after this error? */
 function mayPass(error: unknown): boolean {
   if (!isPostreelError(error) || (error.retryAfterMs ?? 0) > maxRetryAfterMs) {
     return false;
@@ -251,6 +260,6 @@ function mayPass(error: unknown): boolean {
   const isOfConnection = [ConnectionError, TimeoutError, ServerError].some(
     (kind) => error instanceof kind,
   );
-  // 416: what is there is longer than the file by now, and was thrown away.
+  // 416: the file is now shorter than the bytes received, which were discarded.
   return isOfConnection || [408, 416, 429].includes(error.status ?? 0);
 }

@@ -1,6 +1,6 @@
 type Chunk = Uint8Array<ArrayBuffer>;
 
-/** Where the types of Node.js and of the DOM describe the same stream differently. */
+/** The members of a stream whose types differ between Node.js and the DOM. */
 interface NodeCompatible {
   /** @throws a `TypeError`: the stream has no BYOB reader */
   getReader(options: { mode: 'byob' }): never;
@@ -15,6 +15,6 @@ interface NodeCompatible {
 
 /**
  * The bytes of a file as they arrive. It is a `ReadableStream` for the types of the DOM and for those of
- * Node.js: `Readable.fromWeb(await file.stream())` compiles. Iterate it only where the runtime can.
+ * Node.js: `Readable.fromWeb(await file.stream())` compiles. Iterate it only in a runtime that supports it.
  */
 export type FileStream = ReadableStream<Chunk> & NodeCompatible;

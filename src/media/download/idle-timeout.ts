@@ -1,7 +1,7 @@
 import { onAbort, type Clock } from '../../core/async.js';
 import { TimeoutError } from '../../core/errors.js';
 
-/** Ends a connection that sends nothing for too long, or that the caller gives up. */
+/** Ends a connection when it sends nothing for too long, or when the caller aborts. */
 export class IdleTimeout {
   readonly #controller = new AbortController();
   readonly #limitMs: number;
@@ -15,23 +15,23 @@ export class IdleTimeout {
     this.#stopListening = onAbort(caller, () => this.#controller.abort(caller?.reason));
   }
 
-  /** Aborts when the connection is to end. */
+  /** Aborts when the connection must end. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Waits for the server: its time starts over. */
+  /** Starts the timer again: the download waits for the server. */
   start(): void {
     this.pause();
     this.#stopTimer = this.#clock.limit(this.#limitMs, () => this.#end());
   }
 
-  /** Waits for something else, such as a slow disk. */
+  /** Stops the timer: the download waits for something else, such as a slow disk. */
   pause(): void {
     this.#stopTimer();
   }
 
-  /** Lets go of everything, the connection included. */
+  /** Stops the timer and the listener, and ends the connection. */
   stop(): void {
     this.pause();
     this.#stopListening();

@@ -5,7 +5,7 @@ const textTypes = /^\s*(text\/|application\/(json|xml|javascript)\b|[^;]*\+(json
 const maxLooked = 64;
 const firstOfText = /^\uFEFF?\s*[<{[]/;
 
-/** Why an answer is no media file by its head; `undefined` where it may be one. */
+/** Says why a response is not a media file, judging by its headers; `undefined` when it may be one. */
 export function notMediaByHead({ headers }: Response): string | undefined {
   const type = headers.get('content-type') ?? '';
   if (textTypes.test(type)) {
@@ -14,12 +14,12 @@ export function notMediaByHead({ headers }: Response): string | undefined {
   return headers.get('content-length') === '0' ? 'it is empty' : undefined;
 }
 
-/** The same answer once its first bytes have come, or why they are no media file. */
+/** Reads the first bytes. Resolves to an equal response, or to the reason why it is not a media file. */
 export async function recognised(
   response: Response,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly response: Response } | { readonly problem: string }> {
-  // The body of node-fetch is no stream of the web.
+  // The body of a node-fetch response is not a web stream: it is returned unchecked.
   const reader = (response.body as Partial<ReadableStream<Uint8Array>> | null)?.getReader?.();
   if (response.body && !reader) {
     return { response };
@@ -29,7 +29,7 @@ export async function recognised(
     return { problem: 'it is empty' };
   }
   if (isText(first)) {
-    reader?.cancel().catch(() => undefined); // not wanted
+    reader?.cancel().catch(() => undefined);
     return { problem: 'it is text' };
   }
   let isFirst = true;
@@ -63,7 +63,7 @@ async function firstChunk(
   }
 }
 
-// Pages and messages of a service; a container of sound or pictures has other bytes among its first.
+// Is this an HTML, XML or JSON text? The first bytes of a media file contain control characters.
 function isText(bytes: Uint8Array): boolean {
   const start = bytes.subarray(0, maxLooked);
   const isPrintable = start.every((byte) => byte > 0x1f || byte === 0x09 || isLineBreak(byte));

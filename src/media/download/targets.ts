@@ -11,7 +11,7 @@ export class MemoryTarget implements DownloadTarget {
   }
 
   write(chunk: Uint8Array): void {
-    this.#chunks.push(chunk as Uint8Array<ArrayBuffer>); // as: a response never shares its memory
+    this.#chunks.push(chunk as Uint8Array<ArrayBuffer>); // as: a response never uses a SharedArrayBuffer
   }
 
   restart(): void {
@@ -23,7 +23,7 @@ export class MemoryTarget implements DownloadTarget {
   }
 }
 
-/** Passes a file on as it comes, at the pace of the other side. */
+/** Writes a file to a stream as it arrives, with backpressure. */
 export class StreamTarget implements DownloadTarget {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #onBegin: () => void;

@@ -7,11 +7,11 @@ import {
   type OptionKinds,
 } from '../../core/options.js';
 
-/** How far a download is. */
+/** The progress of a download. */
 export interface TransferProgress {
-  /** Goes back to 0 when the file has changed in the meantime, or cannot be resumed. */
+  /** Goes back to 0 when the file has changed during the download, or cannot be resumed. */
   readonly receivedBytes: number;
-  /** `undefined` when the server does not say. */
+  /** The size of the file; `undefined` when the server does not send it. */
   readonly totalBytes: number | undefined;
 }
 
@@ -19,22 +19,22 @@ export interface TransferProgress {
 export interface TransferOptions {
   /** Ends the download at once. */
   signal?: AbortSignal | undefined;
-  /** Called for every piece that was written. What it throws is ignored. */
+  /** Called after every chunk that was written. An error that it throws is ignored. */
   onProgress?: ((progress: TransferProgress) => void) | undefined;
   /**
-   * How long a connection may send nothing before it counts as broken, in milliseconds.
+   * How long a connection may send no data before it counts as broken, in milliseconds.
    * @default 30_000
    */
   timeout?: number | undefined;
   /**
-   * How many times in a row to connect again without getting anything new. The pauses grow from
+   * How many times in a row to reconnect without receiving new bytes. The pauses grow from
    * 0.25 s to 30 s, and a `Retry-After` of the server is respected.
    * @default 8
    */
   retries?: number | undefined;
 }
 
-/** The kinds of these options. */
+/** The checks of these options. */
 export const transferOptions: OptionKinds<TransferOptions> = {
   signal: abortSignal,
   onProgress: callback(),
@@ -42,7 +42,7 @@ export const transferOptions: OptionKinds<TransferOptions> = {
   retries: wholeNumber(0),
 };
 
-/** The options of a download as they were given, checked. */
+/** Checks the options of a download and returns them. */
 export function readTransferOptions(given: TransferOptions | undefined): TransferOptions {
   return readOptions(given, transferOptions, { name: 'a download' });
 }

@@ -13,7 +13,7 @@ export async function toBlob(source: DownloadSource, options?: TransferOptions):
   return target.blob();
 }
 
-/** Passes a file on to a stream and closes it; on failure the stream is aborted with the error. */
+/** Copies a file to a stream and closes the stream. On failure it aborts the stream with the error. */
 export async function pipeTo(
   source: DownloadSource,
   stream: WritableStream<Uint8Array>,
@@ -25,14 +25,14 @@ export async function pipeTo(
   const writer = stream.getWriter();
   const controller = new AbortController();
   const stopListening = onAbort(options.signal, () => controller.abort(options.signal?.reason));
-  // The reader at the other end may have left while nothing is written.
+  // Ends the download when the reader of the stream cancels while nothing is being written.
   writer.closed.catch((reason: unknown) => controller.abort(reason));
   const target = new StreamTarget(source.fileId, writer, onBegin);
   try {
     await new Download(source, target, { ...options, signal: controller.signal }).run();
     await writer.close();
   } catch (error) {
-    writer.abort(error).catch(() => undefined); // it may be broken itself
+    writer.abort(error).catch(() => undefined); // the stream itself may be broken
     throw error;
   } finally {
     stopListening();
@@ -40,7 +40,7 @@ export async function pipeTo(
   }
 }
 
-/** The bytes of a file as they come. Rejects when the first connection fails for good. */
+/** Streams the bytes of a file as they arrive. Rejects when the first connection fails for good. */
 export async function toStream(
   source: DownloadSource,
   options?: TransferOptions,
@@ -50,12 +50,12 @@ export async function toStream(
   const begun = new Promise<void>((resolve) => {
     end = pipeTo(source, writable, options, resolve);
   });
-  end?.catch(() => undefined); // the reader of the stream hears of it
+  end?.catch(() => undefined); // the reader of the stream gets this error
   await Promise.race([begun, end]);
-  return readable as FileStream; // as: every runtime's streams are those of the same standard
+  return readable as FileStream; // as: all runtimes implement the same Streams standard
 }
 
-// A stream of Node.js is easily taken for one: plain JavaScript may pass anything.
+// Plain JavaScript may pass anything, and a stream of Node.js is a likely mistake.
 function requireWebStream(stream: unknown): void {
   if (typeof (stream as Partial<WritableStream> | undefined)?.getWriter === 'function') {
     return;

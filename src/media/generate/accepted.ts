@@ -2,11 +2,11 @@ import { UnexpectedResponseError } from '../../core/errors.js';
 import { bodyOf, idOf, recordOf, type JobRecord } from '../jobs/job.js';
 import { routes } from './routes.js';
 
-/** The jobs in the answer to a call. */
+/** The jobs in the response to a call. */
 export interface AcceptedJobs {
-  /** In the order of the call; `null` for a job without an id. */
+  /** The records in the order of the call; `null` for a job without an id. */
   readonly jobs: readonly (JobRecord | null)[];
-  /** Jobs that exist, though it is unknown which of the call they are. */
+  /** Records of jobs that exist, but that cannot be matched to a job of the call. */
   readonly unassigned: readonly JobRecord[];
 }
 
@@ -15,7 +15,7 @@ export class FileIdsMissingError extends UnexpectedResponseError {
   /** The files that exist. */
   readonly fileIds: readonly string[];
   readonly accepted: AcceptedJobs;
-  /** What the service answered. */
+  /** The response body. */
   readonly raw: unknown;
 
   constructor(path: string, accepted: AcceptedJobs, raw: unknown) {
@@ -30,20 +30,20 @@ export class FileIdsMissingError extends UnexpectedResponseError {
   }
 }
 
-/** The records of accepted videos; an answer without all of them is an error that names the rest. */
+/** Reads the records of accepted videos. Throws a `FileIdsMissingError` when an id is missing. */
 export function videoRecords(answer: unknown, wanted: number): JobRecord[] {
   const body = bodyOf(answer);
   const list = body['filesCreated'];
   const items: readonly unknown[] = Array.isArray(list) ? list : [];
   const folder = idOf(body['folderId']);
   const records = items.map((item) => recordOf(item, 'video', folder));
-  // Only a full list shows which id is whose: "in submitted order". Ids beyond are kept, too.
+  // Only a full list shows which id belongs to which job: "in submitted order". Extra ids are kept, too.
   const isFull = items.length >= wanted;
   const accepted = isFull ? inOrder(records) : unordered(records, wanted);
   return complete(accepted, routes.video.path, answer);
 }
 
-// Two jobs cannot have one file: an id that comes twice may be either's.
+// Two jobs cannot have the same file. An id that occurs twice cannot be matched to a job.
 function inOrder(records: readonly (JobRecord | null)[]): AcceptedJobs {
   const counts = new Map<string, number>();
   for (const record of records) {
@@ -62,7 +62,7 @@ function unordered(records: readonly (JobRecord | null)[], wanted: number): Acce
   return { jobs: Array.from({ length: wanted }, () => null), unassigned: [...known.values()] };
 }
 
-/** The record of an accepted audio. */
+/** Reads the record of an accepted audio. Throws a `FileIdsMissingError` when its id is missing. */
 export function audioRecords(answer: unknown): JobRecord[] {
   const body = bodyOf(answer);
   const accepted = { jobs: [recordOf(body['fileId'], 'audio', undefined)], unassigned: [] };

@@ -13,19 +13,19 @@ export function isVideo(job: MediaJob): job is VideoJob {
   return isRecord(job) && 'workflowType' in job;
 }
 
-/** A video as it is sent: the service requires the only format there is. */
+/** Adds `workflowFormat` to a video: the service requires it, though it has only one value. */
 export function withFormat(job: VideoJob): VideoJob {
   const isComplete = !isVideo(job) || job.workflowFormat !== undefined || 'toJSON' in job;
   return isComplete ? job : { ...job, workflowFormat: 'video' };
 }
 
-/** The length that a video asks for ("subject to the plan's max export length"); 0 where it does not. */
+/** The requested length of a video in minutes ("subject to the plan's max export length"), or 0. */
 export function durationOf(job: MediaJob): number {
   const { duration } = isVideo(job) ? job : {};
   return typeof duration === 'number' ? duration : 0;
 }
 
-/** Roughly how long the result plays, in minutes. A queue starts the longest jobs first. */
+/** The approximate length of the result, in minutes. A queue submits the longest jobs first. */
 export function estimatedMinutes(job: MediaJob): number {
   const minutes = minutesOf(job);
   return Number.isFinite(minutes) ? minutes : usualMinutes;

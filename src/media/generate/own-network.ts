@@ -1,4 +1,4 @@
-// Names that no public server has; `fake` is where a fake in memory lives.
+// Host names that no public server has. `.fake` is the domain of the in-memory fake.
 const names = /^(?:[^.]+|.+\.(?:localhost|local|internal|lan|test|fake))$/;
 const addresses = [
   /^(?:0|10|127)\./,
@@ -8,7 +8,7 @@ const addresses = [
   /^\[(?:::1?|::ffff:7f.*|f[cd].*|fe[89ab].*)\]$/,
 ];
 
-/** Can an address be reached only from its own machine or network? */
+/** Is a URL reachable only from its machine or its private network? */
 export function isInOwnNetwork(address: string): boolean {
   const { hostname } = new URL(address);
   const isNumber = /^[\d.]+$/.test(hostname) || hostname.startsWith('[');

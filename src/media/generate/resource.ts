@@ -30,43 +30,43 @@ import type {
 /** Options of a call that submits a job. */
 export interface GenerateOptions extends RequestOptions {
   /**
-   * Makes a job again whose file failed or was canceled under this key.
+   * Submits the job again when its file failed or was canceled under this key.
    * @default false
    */
   retryFailed?: boolean | undefined;
 }
 
-/** What the resource asks of its client. */
+/** The part of the client that the resource uses. */
 export interface GenerateHost {
   readonly submitter: Submitter;
   readonly ledger: JobLedger | undefined;
-  /** Where there is a journal. */
+  /** Submits jobs with an idempotency key; `undefined` without a journal. */
   readonly once: OnceJobs | undefined;
-  /** How many jobs may be queued or processing at one time. */
+  /** The most jobs that may be queued or processing at one time. */
   readonly pendingLimit: number;
-  /** How many jobs one call may submit. */
+  /** The most jobs that one call may submit. */
   readonly maxJobs: number;
   /** Do status checks count towards the rate limit? */
   readonly statusChecksAreCharged: boolean;
-  /** Called with the address of each callback that is asked for. */
+  /** Called with the `webhook` of each job. */
   onWebhook(webhook: string): void;
-  /** Makes the handle of a job that was accepted. */
+  /** Creates the handle of an accepted job. */
   adopt(record: JobRecord): GenerationJob;
 }
 
-/** What a queue adds to a call. */
+/** The settings of a queue for one of its jobs. */
 export interface QueueTerms {
   readonly lane: QueueQuota;
-  /** The job under its key, where the queue has a name. */
+  /** Gives the job its key in the journal; `undefined` for a queue without a name. */
   readonly once: ((job: MediaJob) => OnceJob) | undefined;
   readonly folderId: string | undefined;
   readonly sendsUnknown: boolean;
 }
 
-/** A job that the service has. */
+/** A job that the service has accepted. */
 export interface SubmittedJob {
   readonly job: GenerationJob;
-  /** It was submitted before, and has it been saved? */
+  /** Set when an earlier call submitted the job. `isSaved`: was its file saved, too? */
   readonly known: { readonly isSaved: boolean } | undefined;
 }
 
@@ -75,18 +75,18 @@ interface Request {
   readonly body: unknown;
   readonly reportPath?: string;
   readonly options: GenerateOptions;
-  /** Aborts when it is not wanted any more, unless it has left by then. */
+  /** Aborts when the caller no longer wants the jobs. It has no effect once the request has been sent. */
   readonly stop?: AbortSignal | undefined;
   readonly terms?: QueueTerms | undefined;
-  /** Which part of a longer text the speech is. */
+  /** The range of the longer text that the job speaks. */
   readonly part?: TextRange | undefined;
 }
 
 const ownOptions = { retryFailed: flag };
 
 /**
- * Generates videos and speech. A call only submits the job; wait for the file afterwards. Jobs of calls
- * that are made at one time travel together, since the service counts calls.
+ * Generates videos and speech. A call only submits the job; wait for the file afterwards. Videos that you
+ * submit at the same time may share one request, because the service limits requests.
  * @example
  * const job = await media.generate.video({
  *   workflowType: 'idea',
@@ -105,8 +105,9 @@ export class Generate implements NamesOf<typeof routes> {
   }
 
   /**
-   * Submits one video and resolves to its job; or, as a `payload`, several, and resolves to one job for
-   * each in their order. Never sent twice: after an `'unknown'` outcome the videos may already be rendering.
+   * Submits one video and resolves to its job. With a `payload` it submits several videos and resolves to one
+   * job for each, in order. The call is never sent twice: after an `'unknown'` outcome the videos may already
+   * be rendering.
    */
   video<Type extends VideoJob['workflowType'] | undefined = undefined>(
     given: OneOrMore & { workflowType?: Type },
@@ -126,16 +127,17 @@ export class Generate implements NamesOf<typeof routes> {
     return many.map((all) => withHint(all.map(({ job }) => job)));
   }
 
-  /** Submits text to be spoken and resolves to its job. Never sent twice. */
+  /** Submits text to be spoken and resolves to its job. The call is never sent twice. */
   audio(body: AudioRequest, options: GenerateOptions = {}): Call<GenerationJob> {
     return this.#submit({ kind: 'audio', body, options }).map((all) => only(all).job);
   }
 
   /**
-   * Submits text of any length to be spoken, in parts of at most 10 000 characters that end where a
-   * sentence ends, one after another. Resolves to one job per part, in order; `job.part` is its place.
-   * With `once` each part has the key `<once>/<index>`, counted from 0: the same call again submits only
-   * the parts that are missing, and with `retryFailed` also the parts whose speech failed or was canceled.
+   * Submits text of any length to be spoken. The text is split at the ends of sentences into parts of at most
+   * 10 000 characters, which are submitted one after another. Resolves to one job per part, in order;
+   * `job.part` is the range of the part. With `once` each part has the key `<once>/<index>`, counted from 0:
+   * a repeated call submits only the missing parts, and with `retryFailed` also the parts whose speech failed
+   * or was canceled.
    * @throws a `LongAudioError` that has the accepted parts as its `jobs`, also after an abort
    */
   longAudio(body: LongAudioRequest, options?: GenerateOptions): Promise<GenerationJob[]> {
@@ -144,7 +146,7 @@ export class Generate implements NamesOf<typeof routes> {
       const part = { start, end };
       const once = options && 'once' in options && { once: `${keyIn(options)}/${index}` };
       const own = { ...options, ...once, signal };
-      // The only part is the whole text: its file may have the name of the whole.
+      // A single part is the whole text: no range is stored, so that its file may have the name of the whole.
       const call = this.submitPart(request, count > 1 ? part : undefined, own);
       return call.map((job) => this.#host.adopt({ ...job.toJSON(), part }));
     };
@@ -157,7 +159,7 @@ export class Generate implements NamesOf<typeof routes> {
     return this.#transport.send(routes.status, { query, isCharged }, options);
   }
 
-  /** @internal Submits a job of a queue; an abort ends it only before it leaves. */
+  /** @internal Submits a job of a queue. An abort has no effect once the request has been sent. */
   submitFor(job: MediaJob, terms: QueueTerms, options: GenerateOptions): RunningCall<SubmittedJob> {
     const kind = isVideo(job) ? 'video' : 'audio';
     const body = isVideo(job) ? { payload: [job] } : job;
@@ -165,7 +167,7 @@ export class Generate implements NamesOf<typeof routes> {
     return this.#untilSent({ kind, body, ...place, options, terms }).map(only);
   }
 
-  /** @internal Submits a part of a longer text; an abort ends it only before it leaves. */
+  /** @internal Submits a part of a longer text. An abort has no effect once the request has been sent. */
   submitPart(
     body: AudioRequest,
     part: TextRange | undefined,
@@ -174,7 +176,7 @@ export class Generate implements NamesOf<typeof routes> {
     return this.#untilSent({ kind: 'audio', body, part, options }).map((all) => only(all).job);
   }
 
-  // What has left is paid for, and its id is in the answer.
+  // Ignores an abort once the request has been sent: its job is paid for, and its id is in the response.
   #untilSent(request: Request): RunningCall<SubmittedJob[]> {
     const controller = new AbortController();
     const { signal } = request.options;
@@ -207,10 +209,10 @@ export class Generate implements NamesOf<typeof routes> {
         const full = kind === 'video' ? complete(body, maxJobs) : body;
         const about = { at: reportPath };
         const before = { options: ownOptions, run: () => Promise.resolve(undefined) };
-        // Copied now: what the caller changes while the call waits does not matter.
+        // Copies the jobs now: later changes by the caller, while the call waits, have no effect.
         const input = { body: full as never, about, before }; // as: checked here
         const checked = await this.#transport.check(routes[kind], input, options, state);
-        const { payload, ...own } = checked.body as { payload?: MediaJob[] }; // as checked
+        const { payload, ...own } = checked.body as { payload?: MediaJob[] }; // as: checked above
         const jobs = payload ?? [checked.body as MediaJob];
         for (const job of jobs) {
           if ('webhook' in job && job.webhook !== undefined) {
@@ -237,17 +239,17 @@ export class Generate implements NamesOf<typeof routes> {
                 retriesFailed: retryFailed,
                 sendsUnknown,
               })
-            : ((await submitter.submit(parcel, state)) as Submitted); // only a key is ever taken
+            : ((await submitter.submit(parcel, state)) as Submitted); // as: without a key never 'taken'
         const { known } = answer;
         return {
           ...answer,
           data: answer.data.map((record) => ({ job: this.#host.adopt(record), known })),
         };
       } catch (reason) {
-        const caller = terms ? undefined : options.signal; // a queue ends jobs by a signal of its own
+        const caller = terms ? undefined : options.signal; // a queue has a separate signal for its jobs
         const failure = state.mayHaveHappened ? markUnknown(reason, caller) : reason;
         state.outcome = state.mayHaveHappened ? 'unknown' : state.outcome;
-        locate(failure, site, terms ? 'call' : 'outer call'); // a queue's line is its caller's
+        locate(failure, site, terms ? 'call' : 'outer call'); // the queue adds the line of its caller
         throw failure;
       }
     });
@@ -267,21 +269,21 @@ export class Generate implements NamesOf<typeof routes> {
   }
 }
 
-/** One video or several, told apart by one signature: a mistake in either is named as such. */
+/** One video or several, in one signature: TypeScript then reports a mistake at the field that is wrong. */
 type OneOrMore = VideoJob | (VideoRequest & { workflowType?: undefined });
 
 function isOneVideo(given: OneOrMore): given is VideoJob {
-  return isVideo(given as VideoJob) && !('payload' in given); // whichever it is
+  return isVideo(given as VideoJob) && !('payload' in given); // as: only to test it
 }
 
-/** The request with the one format that there is, where the caller left it out. */
+/** Adds the missing `workflowFormat` to each job of a request. Throws when there are too many jobs. */
 function complete(body: unknown, maxJobs: number): unknown {
   const payload = isRecord(body) ? body['payload'] : undefined;
   if (!Array.isArray(payload) || payload.length === 0) {
     return body;
   }
   if (payload.length > maxJobs) {
-    // The service would refuse all of them, and again and again.
+    // The service would refuse such a call each time.
     const message = `takes at most ${maxJobs} jobs, since no more may be pending at one time; got ${payload.length}. Use \`media.queue()\``;
     const { method, path } = routes.video;
     throw invalidRequest([{ field: 'payload', message }], { method, path });
@@ -289,7 +291,7 @@ function complete(body: unknown, maxJobs: number): unknown {
   return { ...(body as object), payload: (payload as VideoJob[]).map(withFormat) };
 }
 
-/** An earlier attempt was lost: however a later one ends, it may have taken effect. */
+/** Marks a failure as `unknown` when an earlier attempt was lost: that attempt may have taken effect. */
 function markUnknown(failure: unknown, signal: AbortSignal | undefined): unknown {
   if (!isPostreelError(failure) || failure.outcome === 'unknown' || isAbortOf(signal, failure)) {
     return failure;
@@ -307,7 +309,7 @@ function only<Job>([job]: readonly Job[]): Job {
   return job;
 }
 
-/** In plain JavaScript a list is easily taken for its one job. */
+/** Adds a `waitForFile` that throws a hint: plain JavaScript may treat the list as one job. */
 function withHint(jobs: GenerationJob[]): GenerationJob[] {
   const value = () => {
     throw new TypeError(

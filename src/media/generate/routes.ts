@@ -13,11 +13,11 @@ export const routes = {
   video: route('POST /v1/generate/video', {
     body: of<VideoRequest>(),
     returns: of<VideoAccepted>(),
-    // The document does not say that a call is atomic: after a no some of its jobs may have been made. A
-    // 429 means that nothing was done.
+    // The document does not say that a call is atomic: after an error response some of its jobs may have been
+    // made. A 429 means that nothing was done.
     partial: (body: { payload?: unknown } | undefined, status) =>
       Array.isArray(body?.payload) && body.payload.length > 1 && status !== 429,
-    isAccepted: carriesIds, // jobs that exist are paid for, whatever else the answer has
+    isAccepted: carriesIds, // jobs with an id are paid for, even in an error response
   }),
   audio: route('POST /v1/generate/audio', {
     body: of<AudioRequest>(),

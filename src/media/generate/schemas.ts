@@ -96,7 +96,7 @@ export const audioRequest = z.looseObject({
   voiceStyleId: z.optional(z.nullable(z.string())),
   playbackRate: z.optional(between(limits.playbackRate)),
   format: z.optional(z.enum(['mp3', 'wav'])),
-  // Nothing can be replaced where nothing is named.
+  // `original` must not be empty, but `replace` may be.
   pronunciations: z.optional(z.array(z.looseObject({ original: id, replace: z.string() }))),
   webhook: z.optional(webUrl),
 });
@@ -154,7 +154,7 @@ function isWebUrl(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }
 
-// As zod counts characters.
+// Counts characters as zod does: by code points.
 function lengthOf(value: unknown): number {
   return Array.from(String(value)).length;
 }

@@ -1,6 +1,6 @@
 import type { OpenRecord } from '../../core/values.js';
 
-/** What a video is based on: a script, the article at a URL, or an idea. */
+/** The source of a video: a script, the article at a URL, or an idea. */
 export type VideoSource =
   | {
       workflowType: 'script' | 'url';
@@ -15,7 +15,7 @@ export type VideoSource =
       content?: string | undefined;
     };
 
-/** What a video shows: stock footage, AI images, or your own images. */
+/** The visuals of a video: stock footage, AI images, or your images. */
 export type VideoVisuals =
   | {
       /** @default 'stock' */
@@ -80,7 +80,7 @@ export type AiVideoModel =
 
 /** Settings that apply to every source and all visuals. */
 export interface VideoSettings {
-  /** The only format there is: filled in where it is left out. */
+  /** The only format. Added automatically when you leave it out. */
   workflowFormat?: 'video' | undefined;
   /** The voice that narrates. The voice of a brand kit is never used. */
   voiceId: string;
@@ -92,10 +92,10 @@ export interface VideoSettings {
   extension?: 'mp4' | 'mov' | undefined;
   /** The target length in minutes, 1 to 15, within your plan's maximum export length. */
   duration?: number | undefined;
-  /** How AI images move. Has no effect with stock footage. */
+  /** The animation of AI images. Has no effect with stock footage. */
   imageAnimationPreset?: 'None' | 'Mix:Subtle Flow' | 'Mix' | 'Mix:Dramatic' | undefined;
   /**
-   * How loud the music is, from 0 (muted) to 100.
+   * The volume of the music, from 0 (muted) to 100.
    * @default 20
    */
   bgMusicVolume?: number | undefined;
@@ -120,7 +120,7 @@ export interface VideoSettings {
   /** A brand kit: logo, intro, outro, colours and fonts. Its intro and outro lengthen the video. */
   brandId?: string | undefined;
   /**
-   * Where a new scene starts.
+   * The places where a new scene starts.
    * @default 'auto'
    */
   sceneBreakdown?: 'auto' | 'lineBreak' | 'sentence' | undefined;
@@ -134,7 +134,7 @@ export interface VideoSettings {
 }
 
 /**
- * One video to generate. A job that stands in a variable keeps its words by `satisfies`.
+ * One video to generate. Use `satisfies` for a job in a variable, so that its literal types are kept.
  * @example
  * const job = { workflowType: 'idea', prompt: 'Why cats purr', voiceId: 'voice_1' } satisfies VideoJob;
  */
@@ -150,7 +150,7 @@ export interface VideoRequest {
   folderId?: string | undefined;
 }
 
-/** The answer to a video request. */
+/** The response to a video request. */
 export interface VideoAccepted {
   folderId: string;
   /** One file id per job, in the order of the payload. */
@@ -179,17 +179,17 @@ export interface AudioRequest {
 /** Text of any length to be spoken. */
 export interface LongAudioRequest extends Omit<AudioRequest, 'webhook'> {
   /**
-   * A public URL that the service calls with POST when a part finishes, or a function that makes one
-   * for each part, counted from 0. A signed URL accepts a single callback, so it needs the function.
+   * A public URL that the service calls with POST when a part finishes, or a function that returns a URL for
+   * each part, counted from 0. A signed URL accepts only one callback, so signed URLs need the function.
    */
   webhook?: string | ((index: number) => string | PromiseLike<string>) | undefined;
 }
 
-/** Where a part of a longer text stands. */
+/** The position of a part in a longer text. */
 export interface TextRange {
   /** The offset of its first character, in UTF-16 units as in `text.slice(start, end)`. */
   readonly start: number;
-  /** The offset behind its last character. */
+  /** The offset after its last character. */
   readonly end: number;
 }
 
@@ -199,12 +199,12 @@ export interface Pronunciation {
   replace: string;
 }
 
-/** The answer to an audio request. */
+/** The response to an audio request. */
 export interface AudioAccepted {
   fileId: string;
 }
 
-/** The file whose status to get. */
+/** The query of a status check. */
 export interface StatusQuery {
   fileId: string;
 }
@@ -216,8 +216,8 @@ export type FileStatus = 'queued' | 'processing' | 'success' | 'error' | 'cancel
 export interface StatusRecord extends OpenRecord {
   fileId: string;
   status: FileStatus;
-  /** As the service sends it: its document gives neither unit nor range. */
+  /** The progress as the service sends it. Its document gives neither a unit nor a range. */
   progress?: number | undefined;
-  /** The file's address, once `status` is `success`. */
+  /** The download URL of the file, once `status` is `success`. */
   download?: string | undefined;
 }

@@ -1,6 +1,6 @@
 import type { VideoJob, VideoRequest } from './types.js';
 
-/** Options of a video call that will have no effect, in words. */
+/** Describes the options of a video call that will have no effect. */
 export function videoWarnings({ file, folderId, payload }: VideoRequest): readonly string[] {
   const own =
     file !== undefined && folderId !== undefined
@@ -18,7 +18,7 @@ export function videoWarnings({ file, folderId, payload }: VideoRequest): readon
   ];
 }
 
-/** Options of one video that will have no effect, in words. */
+/** Describes the options of one video that will have no effect. */
 function jobWarnings(job: VideoJob, where: string): readonly string[] {
   const { visuals = 'stock' } = job;
   const rules: readonly [unknown, boolean, string][] = [

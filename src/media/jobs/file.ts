@@ -13,23 +13,23 @@ import { notMediaByHead, recognised } from '../download/recognise.js';
 import type { FileStream } from '../download/file-stream.js';
 import type { TransferOptions } from '../download/transfer-options.js';
 
-/** Where a file's bytes come from. */
+/** The source of a file's bytes. */
 export interface FileSource {
-  /** The client's own `fetch`; `undefined` for the runtime's. */
+  /** The client's `fetch`; `undefined` for that of the runtime. */
   readonly fetch: typeof globalThis.fetch | undefined;
-  /** The clock of the client; without it the process's own time. */
+  /** The clock of the client; without it the system clock. */
   readonly clock?: Clock | undefined;
-  /** Checks the status of the file once, for a URL that has not expired. */
+  /** Checks the status of the file once and resolves to a URL that has not expired. */
   readonly freshUrl?:
     ((signal: AbortSignal | undefined) => Promise<string | undefined>) | undefined;
 }
 
-/** What to download of a file. */
+/** Options of a single download request. */
 export interface DownloadOptions {
   signal?: AbortSignal | undefined;
   /** A range of bytes, e.g. `bytes=0-1023`. */
   range?: string | undefined;
-  /** The strong ETag, or the date, that the file must have for the range to be sent; otherwise all of it is. */
+  /** The strong ETag or date of the file. When it does not match, the server sends the whole file. */
   ifRange?: string | undefined;
 }
 
@@ -40,9 +40,9 @@ const downloadOptions: OptionKinds<DownloadOptions> = {
 };
 
 /**
- * A finished video or audio. Its URL needs no key and gets none. When it is answered with a 4xx other
- * than 408, 416 and 429, or with something else than a media file, it may have expired: the file's status is
- * checked once for a new one.
+ * A finished video or audio. Downloads are sent without the API key, because the URL needs none. When the
+ * response is a 4xx other than 408, 416 and 429, or is not a media file, the URL may have expired: the SDK
+ * then checks the status of the file once for a new URL.
  */
 export class MediaFile {
   readonly fileId: string;
@@ -55,19 +55,19 @@ export class MediaFile {
     this.#source = source;
   }
 
-  /** @internal Downloads wait on the clock of the client. */
+  /** @internal The clock of the client; downloads use it for their pauses. */
   get clock(): Clock | undefined {
     return this.#source.clock;
   }
 
-  /** Where to download the file. The service's document does not say for how long. */
+  /** The download URL. The service's document does not say how long it is valid. */
   get url(): string {
     return this.#url;
   }
 
-  // Each loads the download here: many programs only hand the URL on.
+  // These methods import the download code when they are called: many programs only pass the URL on.
 
-  /** The bytes as they arrive, over as many connections as it takes. */
+  /** Streams the bytes as they arrive. Reconnects when a connection breaks. */
   async stream(options?: TransferOptions): Promise<FileStream> {
     const { toStream } = await import('../download/transfer.js');
     return toStream(this, options);
@@ -85,7 +85,7 @@ export class MediaFile {
   }
 
   /**
-   * Copies the file to a web stream, such as an upload to your storage, and closes it. On failure the
+   * Copies the file to a web stream, such as an upload to your storage, and closes the stream. On failure the
    * stream is aborted with the error. For a stream of Node.js use `Writable.toWeb(stream)`.
    */
   async pipeTo(stream: WritableStream<Uint8Array>, options?: TransferOptions): Promise<void> {
@@ -94,8 +94,9 @@ export class MediaFile {
   }
 
   /**
-   * The response of a single connection, with status 200, or 206 when a range was asked for. Nothing
-   * is retried, and nothing checks that all of the body arrives.
+   * Makes one download request and resolves to its response: status 200, or 206 when a `range` was requested.
+   * Nothing is retried, except once with a new URL when the URL has expired, and nothing checks that the
+   * whole body arrives.
    */
   async response(given?: DownloadOptions): Promise<Response> {
     const options = readOptions(given, downloadOptions, { name: 'a download' });
@@ -111,14 +112,14 @@ export class MediaFile {
     }
   }
 
-  /** What identifies the file, for logs: the URL comes without its query, which may be a signature. */
+  /** The id and URL of the file, for logs. The URL comes without its query, which may be a signature. */
   toJSON(): { fileId: string; url: string } {
     return { fileId: this.fileId, url: this.url.replace(/[?#].*$/, '') };
   }
 
   async #connect({ signal, range, ifRange }: DownloadOptions): Promise<Response> {
     const fetch = this.#source.fetch ?? globalThis.fetch;
-    // Compressed bytes could end early without anybody noticing. Browsers ignore this header.
+    // A compressed body that ends early could not be detected. Browsers ignore this header.
     const headers = new Headers({ 'accept-encoding': 'identity' });
     if (range !== undefined) {
       headers.set('range', range);
@@ -139,13 +140,13 @@ export class MediaFile {
     const isOk = response.status === 200 || (response.status === 206 && range !== undefined);
     const problem = isOk ? notMediaByHead(response) : undefined;
     if (!isOk || problem !== undefined) {
-      response.body?.cancel().catch(() => undefined); // not wanted
+      response.body?.cancel().catch(() => undefined);
       throw downloadError(this.fileId, response, problem);
     }
     return response.status === 200 ? this.#recognised(response, signal) : response;
   }
 
-  // An expired link may also lead to a page that says so, under any type.
+  // An expired URL may also return an error page, with status 200 and any content type.
   async #recognised(response: Response, signal: AbortSignal | undefined): Promise<Response> {
     let whole: Awaited<ReturnType<typeof recognised>>;
     try {
@@ -166,7 +167,7 @@ export class MediaFile {
       return url === this.#url ? undefined : url;
     } catch {
       signal?.throwIfAborted();
-      return undefined; // the first error says more
+      return undefined; // the error of the download tells more than this one
     }
   }
 }
@@ -175,7 +176,8 @@ function searchOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).search : undefined;
 }
 
-// Stores answer an expired link with any 4xx, or with a page. These ask for another try later.
+// File stores respond to an expired URL with any 4xx, or with a page. 408, 416 and 429 do not mean that the
+// URL has expired.
 function isExpired(error: unknown): boolean {
   const { status = 0 } = isPostreelError(error) ? error : {};
   const isNo = status >= 400 && status < 500 && ![408, 416, 429].includes(status);

@@ -4,8 +4,8 @@ import type { MediaJob } from '../generate/media-job.js';
 import { hashOf } from './ledger.js';
 
 /**
- * Names the jobs of a queue: by the caller's key, or by what they are. Equal jobs without a key are
- * counted, whatever stands between them, so that each has a name of its own.
+ * Names the jobs of a queue: by the caller's key, or by the fingerprint of their content. Jobs with equal
+ * content and without a key are numbered in their order, so that each has a unique name.
  */
 export function jobNamer(key: ((job: MediaJob) => string) | undefined): (job: MediaJob) => string {
   if (key) {
@@ -20,7 +20,7 @@ export function jobNamer(key: ((job: MediaJob) => string) | undefined): (job: Me
   };
 }
 
-// Plain JavaScript may return anything, and all jobs without a key would be taken for one.
+// Plain JavaScript may return anything. With an empty or missing key all jobs would count as one job.
 function requireKey(key: unknown): string {
   if (typeof key === 'string' && key !== '') {
     return key;

@@ -7,16 +7,16 @@ import type { FileKind } from '../status/intervals.js';
 import type { FileUpdate, WaitOptions } from '../status/wait-options.js';
 import { watch } from '../status/watch.js';
 
-/** What it takes to find a job again, e.g. after a restart. */
+/** The data that finds a job again, e.g. after a restart. */
 export interface JobRecord {
   fileId: string;
   kind: FileKind;
   folderId?: string | undefined;
-  /** Which part of a long text it speaks. */
+  /** The range of the long text that the job speaks. */
   part?: TextRange | undefined;
 }
 
-/** What a job asks of its client. */
+/** The part of the client that a job uses. */
 export interface JobHost {
   /** The address of the editor, without a slash at its end; `undefined` when not configured. */
   readonly appUrl: string | undefined;
@@ -30,9 +30,9 @@ export class GenerationJob {
   readonly kind: FileKind;
   /** The folder of a video. */
   readonly folderId: string | undefined;
-  /** Which part of the text it speaks; `undefined` unless `generate.longAudio()` submitted it. */
+  /** The range of the text that the job speaks; `undefined` unless `generate.longAudio()` submitted it. */
   readonly part: TextRange | undefined;
-  /** Where to open the file in the editor; `undefined` without the client's `appUrl`. */
+  /** The address of the file in the editor; `undefined` without the client's `appUrl`. */
   readonly editorUrl: string | undefined;
   readonly #host: JobHost;
 
@@ -61,7 +61,7 @@ export class GenerationJob {
     return watch((own) => this.waitForFile(own), options);
   }
 
-  /** What `media.job()` needs to find the job again. */
+  /** The data that `media.job()` needs to find the job again. */
   toJSON(): JobRecord {
     const { fileId, kind, folderId, part } = this;
     return {
@@ -75,12 +75,12 @@ export class GenerationJob {
 
 const maxJobs = 10_000;
 
-/** Remembers the jobs that this client made, so that a wait knows what it waits for. */
+/** Remembers the kind and age of the jobs that this client made: a wait chooses its intervals by them. */
 export class JobMemory {
   readonly #clock: Clock;
   readonly #jobs = new Map<string, { kind: FileKind; madeAt: number }>();
 
-  /** The age of a job is measured by the clock that its waits use. */
+  /** @param clock - The clock that the waits use, too: it measures the age of the jobs. */
   constructor(clock: Clock) {
     this.#clock = clock;
   }
@@ -96,14 +96,14 @@ export class JobMemory {
     }
   }
 
-  /** The kind and age of a job, as far as they are known. */
+  /** The kind and age of a job; both are `undefined` for a job that this client did not make. */
   recall(fileId: string): { kind: FileKind | undefined; ageMs: number | undefined } {
     const job = this.#jobs.get(fileId);
     return { kind: job?.kind, ageMs: job && this.#clock.now() - job.madeAt };
   }
 }
 
-/** Does an answer that says no carry the ids of jobs all the same? Then it is not a no. */
+/** Does an error response contain the ids of jobs? Then the service did accept them. */
 export function carriesIds(answer: unknown): boolean {
   const body = bodyOf(answer);
   const ids: unknown[] = [body['fileId']];
@@ -113,13 +113,13 @@ export function carriesIds(answer: unknown): boolean {
   return ids.some((id) => recordOf(id, 'video', undefined) !== null);
 }
 
-/** The fields of an answer, with or without the envelope that the document shows. */
+/** The fields of a response body, with or without the `data` envelope that the document shows. */
 export function bodyOf(answer: unknown): Record<string, unknown> {
   const body = isRecord(answer) ? answer : {};
   return isRecord(body['data']) ? { ...body, ...body['data'] } : body;
 }
 
-/** The record of a job from what stands for its id: a text, a number, or an object that has it. */
+/** Reads the record of a job from its id: a text, a number, or an object that contains the id. */
 export function recordOf(
   item: unknown,
   kind: JobRecord['kind'],
@@ -132,7 +132,7 @@ export function recordOf(
   return kind === 'video' ? { fileId, kind, folderId } : { fileId, kind };
 }
 
-/** An id, as text. */
+/** Reads an id as text; `undefined` when the value is not an id. */
 export function idOf(value: unknown): string | undefined {
   if (isIdNumber(value)) {
     return String(value);

@@ -34,93 +34,108 @@ import type { TextRange } from '../generate/types.js';
 import type { FileKind } from '../status/intervals.js';
 import type { JobRecord } from './job.js';
 
-/** A call whose answer was lost: its jobs may have been submitted, and are never sent again. */
+/** A call whose response was lost. Its jobs may have been submitted, and are never sent again. */
 export interface UnknownCall {
   readonly id: string;
-  /** When it was made. ISO 8601. */
+  /** The time of the call. ISO 8601. */
   readonly at: string;
-  /** The jobs of it without a file id. */
+  /** The jobs of the call that have no file id. */
   readonly jobs: readonly MediaJob[];
 }
 
-/** A call that is under way, in this process or another one, or whose process was killed a moment ago. */
+/** A call in flight, in this process or another one, or a call whose process was killed a moment ago. */
 export interface AwaitedCall {
   readonly id: string;
-  /** The jobs of it that have no file id yet. */
+  /** The jobs of the call that have no file id yet. */
   readonly jobs: readonly MediaJob[];
-  /** When its outcome counts as unknown unless it is answered before. ISO 8601. */
+  /** The time from which its outcome counts as unknown, unless the response arrives before. ISO 8601. */
   readonly unknownAt: string;
 }
 
-/** What a journal says about jobs that are not settled. */
+/** The jobs and calls of a journal that are not settled. */
 export interface PendingJobs {
-  /** Jobs that the service took, up to those that are finished and not saved. */
+  /** The jobs that the service accepted: those in progress, and those that are finished and not saved. */
   readonly jobs: readonly JobRecord[];
-  /** The jobs among them whose file is finished: save it, then `acknowledge()` it. */
+  /** The jobs among them whose file is finished: save the file, then call `acknowledge()`. */
   readonly finished: readonly JobRecord[];
-  /** Calls whose answer was lost. */
+  /** The calls whose response was lost. */
   readonly unknown: readonly UnknownCall[];
   /**
-   * Calls that may still be answered. After a kill, the calls of the killed process are here first, and in
-   * `unknown` after `unknownAt`.
+   * The calls whose response may still arrive. After a kill, the calls of the killed process are listed here
+   * first, and in `unknown` after `unknownAt`.
    */
   readonly mayBeAnswered: readonly AwaitedCall[];
 }
 
-/** A job under a key that is used once. */
+/** A job with an idempotency key. */
 export interface OnceJob {
-  /** Where it stands in the store. */
+  /** The key of its entry in the store. */
   readonly place: string;
   readonly key: string;
   readonly call: string;
   readonly print: string;
   readonly owner?: string | undefined;
-  /** The entry that it takes over: a job that failed or is unknown, and is to be made again. */
+  /** The entry to replace when a job that failed, or whose outcome is unknown, is submitted again. */
   readonly over?: StoredEntry | undefined;
 }
 
-/** What is known of a key. */
+/** The state of an idempotency key in the journal. */
 export type Found =
   | { readonly state: 'free'; readonly over: StoredEntry | undefined }
   | {
       readonly state: 'claimed';
       readonly leftMs: number;
-      /** The paid call that carries the job. */
+      /** The id of the paid call that contains the job. */
       readonly call: string;
     }
   | {
       readonly state: 'answered';
       readonly record: JobRecord;
-      /** Has its file come to an end? */
+      /** Has the file ended: finished, failed, canceled, saved or dismissed? */
       readonly isOver: boolean;
       readonly isSaved: boolean;
     };
 
-/** Whether a key that was used before may be used again. */
+/** When a key that was used before may be used again. */
 export interface Again {
-  /** Where its file failed or was canceled. */
+  /** May it be used again when its file failed or was canceled? */
   readonly retriesFailed: boolean;
-  /** Where nobody knows whether it was submitted. */
+  /** May it be used again when it is unknown whether the job was submitted? */
   readonly sendsUnknown: boolean;
 }
 
-/** What a claim holds of its job until the job has an id. */
+/** The content that a claim stores of its job until the job has a file id. */
 interface Content {
   readonly job: MediaJob;
-  /** The call that hands it in, and its place there. */
+  /** The id of the call that submits the job, and the index of the job in that call. */
   readonly call: string;
   readonly place: number;
-  /** Which part of a longer text its speech is. */
+  /** The range of the longer text that the job speaks. */
   readonly part?: TextRange | undefined;
 }
 
-/** The jobs of a media client in a journal: each under its key, or under one of its own. */
+/**
+ * The jobs of a media client in a journal. Each job has one entry: under its idempotency key, or under a
+ * generated key when the caller gave none. The entry moves through these states:
+ *
+ *     event                                  entry
+ *     claim(): the call is about to be sent  claimed; its lease is renewed while the call is in flight
+ *     accept(): the service named the file   answered, with the id of the file
+ *     accept(), without an id for the job    unknown
+ *     lose(): the response was lost          unknown
+ *     release(): the call made nothing       removed, or the entry that the claim had replaced
+ *     finish(): the file has ended           answered, with `end`: done, failed or canceled
+ *     settle(): the caller is done           answered, with `end`: saved or dismissed
+ *     dismiss() of an unknown call           removed
+ *
+ * A claim that is no longer renewed counts as unknown when its lease has run out.
+ */
 export class JobLedger {
   readonly #keys: KeyScope;
   readonly #ledger: Ledger;
-  /** The entries of files that this client has seen, until they are settled. */
+  /** The entries of the files that this client has seen, by file id and store key, until they are settled. */
   readonly #files = new Map<string, Map<string, StoredEntry<Answered>>>();
-  /** The files that were found in the journal, of this run or an earlier one. */
+  /** The ids of the files that were read from the journal. */
   readonly #read = new Set<string>();
 
   constructor(keys: KeyScope) {
@@ -128,14 +143,14 @@ export class JobLedger {
     this.#ledger = keys.ledger;
   }
 
-  /** A job under the key of a single call. */
+  /** Describes a job that is submitted once by a single call with this key. */
   onceOf(kind: FileKind, key: string, job: MediaJob): OnceJob {
     const call = callOf(kind);
     const place = placeOf(this.#keys.scope, { key, call });
     return { place, key, call, print: hashOf(job) };
   }
 
-  /** A job of a named queue or of an engine. */
+  /** Describes a job that is submitted once by a named queue or a job engine. */
   inQueue(queue: string, key: string, job: MediaJob): OnceJob {
     const { queueScope, owner } = this.#keys;
     const call = `queue ${queue}`;
@@ -143,7 +158,11 @@ export class JobLedger {
     return { place, key, call, print: hashOf(job), owner };
   }
 
-  /** What is known of a job, and whether it may be made. */
+  /**
+   * Looks up a job in the journal and decides whether it may be submitted.
+   * @throws an error when the key belongs to another project or to another job, or when its outcome is
+   * unknown
+   */
   async find(once: OnceJob, { retriesFailed, sendsUnknown }: Again): Promise<Found> {
     const known = await this.#ledger.find(once.place);
     if (!known) {
@@ -176,7 +195,9 @@ export class JobLedger {
     return { state: 'answered', record, isOver: end !== undefined, isSaved: end === 'saved' };
   }
 
-  /** Claims a job for a call that is about to leave; `undefined` when another run was faster. */
+  /**
+   * Claims a job for a call that is about to be sent. Resolves to `undefined` when another run was faster.
+   */
   async claim(
     {
       call,
@@ -194,7 +215,7 @@ export class JobLedger {
   ): Promise<HeldClaim | undefined> {
     const id = `${call}-${place}`;
     const own = once ?? { ...this.#own(id), print: hashOf(job) };
-    const { key, print, owner, over } = own; // with or without an owner
+    const { key, print, owner, over } = own;
     const content: Content = { job, call, place, ...(part && { part }) };
     const facts = { id, key, call: own.call, print, ...(owner !== undefined && { owner }) };
     const claim: Claimed = { state: 'claimed', ...facts, limitMs, content };
@@ -202,8 +223,9 @@ export class JobLedger {
   }
 
   /**
-   * The service took the jobs of a call; `null` stands for a job without an id, which stays unknown.
-   * Resolves once the ids are written, or could not be at the first try.
+   * Writes the file ids of the jobs that the service accepted. `null` stands for a job without an id: its
+   * outcome becomes unknown. Resolves after the first attempt to write each entry, also when that attempt
+   * failed.
    */
   async accept(
     claims: readonly StoredEntry<Claimed | Unknown>[],
@@ -227,7 +249,10 @@ export class JobLedger {
     await Promise.all([...taken, ...others]);
   }
 
-  /** The call of these jobs certainly made nothing: their keys are free, or stand as they were before. */
+  /**
+   * Releases the claims of a call that certainly made no job. Removes their entries, or restores the entries
+   * in `before` that the claims had replaced.
+   */
   async release(
     claims: readonly StoredEntry<Claimed | Unknown>[],
     before: readonly StoredEntry[],
@@ -239,7 +264,7 @@ export class JobLedger {
     await Promise.all(changes.map(({ tried }) => tried));
   }
 
-  /** Nobody knows what became of these jobs. Resolves to what stands for them now. */
+  /** Marks the outcome of these jobs as unknown. Resolves to their new entries. */
   async lose(
     claims: readonly StoredEntry<Claimed | Unknown>[],
   ): Promise<readonly StoredEntry<Unknown>[]> {
@@ -253,26 +278,26 @@ export class JobLedger {
     return this.#read.has(fileId);
   }
 
-  /** A file has come to its end. A finished one stays listed until it is saved. */
+  /** Writes how a file ended. A finished file stays listed as pending until it is saved. */
   finish(fileId: string, end: Exclude<JobStage, 'active'> | 'canceled'): void {
     for (const known of this.#files.get(fileId)?.values() ?? []) {
-      // A failure stays one, and so does what the caller has said.
+      // A later status check does not change a failure, or what the caller reported (saved or dismissed).
       if (known.entry.end === undefined || (known.entry.end === 'done' && end !== 'done')) {
         void this.#note(fileId, known, { ...known.entry, end });
       }
     }
   }
 
-  /** A file is stored, or of no interest any more: under one key, or wherever it stands. */
+  /** Marks a file as saved or dismissed, in every entry that names it. */
   async settle(fileId: string, end: 'saved' | 'dismissed'): Promise<void> {
     if (!this.#files.has(fileId)) {
-      await this.pending(); // knows all files by then
+      await this.pending(); // reads all entries into `#files`
     }
     const all = [...(this.#files.get(fileId)?.values() ?? [])];
     await Promise.all(all.map((known) => this.#note(fileId, known, { ...known.entry, end })));
   }
 
-  /** What is not settled, of this client's project. */
+  /** Reads the jobs and calls of this client's project that are not settled. */
   async pending(): Promise<PendingJobs> {
     const open: StoredEntry[] = [];
     for await (const known of this.#entries()) {
@@ -289,7 +314,9 @@ export class JobLedger {
     return pendingIn(open);
   }
 
-  /** Lists a file, or the call with this id, no more. The keys of a dismissed call are free again. */
+  /**
+   * Removes a file, or the call with this id, from the pending list. The keys of a dismissed call are free.
+   */
   async dismiss(id: string): Promise<void> {
     const lost = await this.#unknown(id);
     const changes = lost.map((known) => this.#ledger.change(known, undefined).tried);
@@ -297,7 +324,7 @@ export class JobLedger {
     await this.flush();
   }
 
-  /** Says which files the jobs of an unknown call became, in the order of its jobs. */
+  /** Writes which files the jobs of an unknown call became, in the order of its jobs. */
   async resolve(id: string, fileIds: readonly (string | null)[]): Promise<void> {
     const lost = await this.#unknown(id);
     if (lost.length === 0) {
@@ -320,7 +347,7 @@ export class JobLedger {
     await this.flush();
   }
 
-  /** Resolves when everything is written; rejects when something could not be. */
+  /** Resolves when all changes are written. Rejects when a change could not be written. */
   flush(): Promise<void> {
     return this.#ledger.flush();
   }
@@ -340,7 +367,7 @@ export class JobLedger {
     return { place: `once/${this.#keys.scope}/${nameOf(['own', id])}`, key: '', call: 'POST own' };
   }
 
-  // A job that exists, but nobody knows which one of its call it is.
+  // Adds an entry for a file that exists, but that cannot be matched to a job of its call.
   #adopt(record: JobRecord): Promise<void> {
     const id = `file ${record.fileId}`;
     const { place, key, call } = this.#own(id);
@@ -356,7 +383,7 @@ export class JobLedger {
     await change.tried;
   }
 
-  // Two jobs may have one file: nothing hangs on the id of a file alone.
+  // Two jobs may have the same file, so the entries are kept by file id and by store key.
   #remember(fileId: string, known: StoredEntry<Answered>): void {
     const all = this.#files.get(fileId) ?? new Map<string, StoredEntry<Answered>>();
     all.set(known.place, known);
@@ -366,7 +393,7 @@ export class JobLedger {
     }
   }
 
-  /** The jobs of an unknown call. A call that may still be answered is refused. */
+  /** The entries of an unknown call, in order. Throws when the response to the call may still arrive. */
   async #unknown(call: string): Promise<StoredEntry<Unknown | Claimed>[]> {
     const lost: StoredEntry<Unknown | Claimed>[] = [];
     for await (const known of this.#entries()) {
@@ -381,7 +408,7 @@ export class JobLedger {
   }
 }
 
-/** The journal of a client, for what cannot work without one. */
+/** Returns the journal of a client. Throws a `ConfigurationError` when the client has none. */
 export function ledgerOf(ledger: JobLedger | undefined, name = 'This'): JobLedger {
   if (ledger) {
     return ledger;
@@ -390,8 +417,8 @@ export function ledgerOf(ledger: JobLedger | undefined, name = 'This'): JobLedge
 }
 
 /**
- * Which content a job is, without the address that only hears of its end. What cannot be sent is an
- * `InvalidRequestError`.
+ * The fingerprint of a job's content. The `webhook` is left out, because it does not change the file.
+ * @throws an `InvalidRequestError` when the job cannot be encoded
  */
 export function hashOf(job: MediaJob): string {
   const whole = wireValue(isVideo(job) ? withFormat(job) : job);
@@ -405,12 +432,12 @@ function callOf(kind: FileKind): string {
 
 const calls: ReadonlySet<string> = new Set([callOf('video'), callOf('audio'), 'POST own']);
 
-/** Is this a call of the media service, as entries of a journal name it? */
+/** Does this `call` of a journal entry belong to the media service? */
 export function isMediaCall(call: string): boolean {
   return calls.has(call) || isQueueEntry({ call });
 }
 
-/** Is this a job of a named queue, or of an engine? */
+/** Does this entry belong to a job of a named queue or a job engine? */
 function isQueueEntry({ call }: { readonly call: string }): boolean {
   return call.startsWith('queue ');
 }
@@ -448,13 +475,13 @@ function byCall(open: readonly StoredEntry<Unknown | Claimed>[]) {
   return calls;
 }
 
-/** The jobs of a call, in their order there. */
+/** The jobs of a call, in the order of the call. */
 function jobsOf(all: readonly StoredEntry<Unknown | Claimed>[]): MediaJob[] {
   const contents = all.map(contentOf).sort((one, other) => one.place - other.place);
   return contents.map(({ job }) => job);
 }
 
-/** The time so many milliseconds from now. ISO 8601. */
+/** The time that many milliseconds from now. ISO 8601. */
 function timeIn(ms: number): string {
   return new Date(Date.now() + ms).toISOString();
 }
@@ -464,11 +491,11 @@ function factsOf({ id, key, call, print, owner }: KeyEntry) {
 }
 
 function recordOf({ answer }: Answered): JobRecord {
-  return answer as JobRecord; // as it was written
+  return answer as JobRecord; // as: `accept()` wrote it
 }
 
 function contentOf({ entry }: StoredEntry<Claimed | Unknown>): Content {
-  return entry.content as Content; // as it was claimed
+  return entry.content as Content; // as: `claim()` wrote it
 }
 
 function isUnanswered(known: StoredEntry): known is StoredEntry<Unknown | Claimed> {
@@ -483,7 +510,7 @@ function isSettled(known: StoredEntry): boolean {
   return isAnswered(known) && known.entry.end !== undefined && known.entry.end !== 'done';
 }
 
-/** Does the journal know a job as that of another owner? */
+/** Is this the error of a job that another project submitted? */
 export function isOfOtherOwner(failure: unknown): boolean {
   return isPostreelError(failure) && failure.code === 'OTHER_OWNER';
 }

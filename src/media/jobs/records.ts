@@ -3,25 +3,25 @@ import { requireTextId } from '../../core/values.js';
 import { requireList } from '../status/wait-options.js';
 import { ledgerOf, type JobLedger, type PendingJobs } from './ledger.js';
 
-/** What a client's journal knows, and what the caller may say to it. */
+/** Reads and changes a client's journal. */
 export interface JobRecords extends CallJournal {
-  /** What is not settled: jobs in progress, finished files that are not saved, unknown calls. */
+  /** Reads what is not settled: jobs in progress, finished files that are not saved, unknown calls. */
   pending(): Promise<PendingJobs>;
-  /** The file is saved: it is listed no more. */
+  /** Marks a file as saved: `pending()` no longer lists it. */
   acknowledge(fileId: string): Promise<void>;
   /**
-   * Lists a file, or the call with this id, no more. The keys of a dismissed call are free: its jobs may
-   * be submitted again.
+   * Removes a file, or the call with this id, from the `pending()` list. The keys of a dismissed call are
+   * free: its jobs may be submitted again.
    */
   dismiss(id: string): Promise<void>;
   /**
-   * Says which files the jobs of an unknown call became, in the order of its jobs; `null` for a job
+   * Records which files the jobs of an unknown call became, in the order of its jobs; `null` for a job
    * that stays unknown.
    */
   resolve(callId: string, fileIds: readonly (string | null)[]): Promise<void>;
 }
 
-/** Reads and changes the journal of a client; each call refuses when there is none. */
+/** Creates the `journal` of a client. Without a journal each of its calls rejects. */
 export function jobRecords(ledger: JobLedger | undefined, keys: KeyScope | undefined): JobRecords {
   return {
     ...callJournal(keys),

@@ -19,57 +19,58 @@ import type { GenerationJob } from '../jobs/job.js';
 /** How a queue of jobs runs. All times are in milliseconds. */
 export interface QueueOptions {
   /**
-   * The most jobs to submit; the others end with an error (`SPENDING_CAP`).
+   * The most jobs to submit. The other jobs end with an error (`SPENDING_CAP`).
    * @default Infinity
    */
   maxJobs?: number | undefined;
   /**
-   * How many jobs may be in progress at one time; never more than the service allows.
+   * The most jobs that may be in progress at one time; never more than the service allows.
    * @default 20
    */
   concurrency?: number | undefined;
   /** The folder for the videos; without it the first call creates one for all of them. */
   folderId?: string | undefined;
   /**
-   * A name that makes the queue resumable with a journal: each job is submitted once under it, also
-   * when runs overlap.
+   * A name that makes the queue resumable. It needs a journal. Each job is submitted once under this name,
+   * also when runs overlap.
    */
   name?: string | undefined;
   /**
-   * What identifies a job of a named queue, e.g. `(job) => job.fileName`. A key that comes twice is an
-   * error. Without it a job is known by its content.
+   * Returns the key that identifies a job of a named queue, e.g. `(job) => job.fileName`. Two jobs with the
+   * same key are an error. Without this function a job is identified by its content.
    */
   key?: ((job: MediaJob) => string) | undefined;
   /**
-   * Submits jobs of a named queue again whose file failed or was canceled in an earlier run.
+   * Submits a job of a named queue again when its file failed or was canceled in an earlier run.
    * @default false
    */
   retryFailed?: boolean | undefined;
   /**
-   * Saves a finished file before it is yielded. With a journal a crash while saving saves again;
-   * what it throws is the `error` of the result, and the file stays listed in the journal.
+   * Saves a finished file before it is yielded. With a journal, the next run saves a file again when the
+   * process crashed while saving. An error that this function throws becomes the `error` of the result, and
+   * the file stays listed in the journal.
    */
   save?: ((file: MediaFile, job: SavedJob) => Promise<unknown>) | undefined;
   /**
-   * How long one job may take from its acceptance on, in milliseconds.
+   * How long one job may take after the service has accepted it, in milliseconds.
    * @default 21_600_000 (6 hours)
    */
   timeout?: number | undefined;
   /**
-   * How long a job is tried again, in milliseconds, while the service or the journal cannot be reached or
-   * a limit of the service refuses it.
+   * How long a job is retried, in milliseconds, while the service or the journal cannot be reached, or while
+   * a limit of the service refuses the job.
    * @default 86_400_000 (24 hours)
    */
   deadline?: number | undefined;
   /**
-   * What to do about jobs of which nobody knows whether they were submitted: `'list'` yields them with
-   * the error `OUTCOME_UNKNOWN`, `'send'` submits them again, though they may be made, and paid for, twice.
+   * How to handle jobs that may have been submitted before: `'list'` yields them with the error
+   * `OUTCOME_UNKNOWN`; `'send'` submits them again, though they may be made, and paid for, twice.
    * @default 'list'
    */
   unknown?: 'list' | 'send' | undefined;
-  /** Stops submitting and waiting at once. What is in progress goes on; see `running`. */
+  /** Stops submitting and waiting at once. Jobs in progress continue at the service; see `running`. */
   signal?: AbortSignal | undefined;
-  /** Called whenever something changed. What it throws is ignored. */
+  /** Called after every change. An error that it throws is ignored. */
   onProgress?: ((progress: QueueProgress) => void) | undefined;
 }
 
@@ -77,12 +78,12 @@ export interface QueueOptions {
 export interface SavedJob {
   /** The job's place in the input, from 0. */
   readonly index: number;
-  /** The job as it was given. */
+  /** The job as you passed it. */
   readonly input: MediaJob;
   readonly job: GenerationJob;
 }
 
-/** How far a queue is. */
+/** The progress of a queue. */
 export interface QueueProgress {
   /** Files that are finished. */
   readonly done: number;
@@ -90,9 +91,9 @@ export interface QueueProgress {
   readonly failed: number;
   /** Jobs in progress. */
   readonly pending: number;
-  /** Jobs that were read from the input and wait for their turn. */
+  /** Jobs that were read from the input and are not yet submitted. */
   readonly waiting: number;
-  /** All jobs of the input; `undefined` until one that is no list has been read to its end. */
+  /** All jobs of the input; `undefined` until the input is read to its end, unless it is a list. */
   readonly total: number | undefined;
 }
 
@@ -101,7 +102,7 @@ export type QueueResult =
   | {
       /** The job's place in the input, from 0. */
       readonly index: number;
-      /** The job as it was given. */
+      /** The job as you passed it. */
       readonly input: MediaJob;
       readonly job: GenerationJob;
       readonly file: MediaFile;
@@ -116,21 +117,21 @@ export type QueueResult =
       readonly error: unknown;
     };
 
-/** Many jobs, submitted and waited for within every limit. Iterate it once for the results. */
+/** A queue of jobs that keeps to every limit of the service. Iterate it once for the results. */
 export interface MediaQueue extends AsyncIterable<QueueResult> {
   /**
-   * The jobs that were submitted and whose file was not yielded: what an abort leaves behind. A
-   * call that has left comes to its end even then, and its jobs are added here.
+   * The jobs that were submitted and whose result was not yielded yet. After an abort these jobs remain at
+   * the service. A call that was in flight at the abort is still completed, and its jobs are added here.
    */
   readonly running: readonly GenerationJob[];
-  /** Submits no more until `resume()`. Jobs in progress are waited for. */
+  /** Submits no more jobs until `resume()`. The queue still waits for jobs in progress. */
   pause(): void;
   /**
-   * Goes on after `pause()`, and after the answers to two calls in a row were lost (a `warning` with the
-   * code `UNKNOWN_OUTCOMES` says so).
+   * Continues after `pause()`, and after the responses to two calls in a row were lost. In the latter case
+   * the client has emitted a `warning` with the code `UNKNOWN_OUTCOMES`.
    */
   resume(): void;
-  /** Submits no more and ends once the jobs in progress are finished; the others are not yielded. */
+  /** Submits no more jobs and ends when the jobs in progress have finished. The others are not yielded. */
   drain(): void;
 }
 
@@ -152,12 +153,12 @@ const queueOptions: OptionKinds<QueueOptions> = {
   onProgress: callback(),
 };
 
-/** The options of a queue as they were given, checked. */
+/** Checks the options of a queue and returns them. */
 export function readQueueOptions(given: QueueOptions | undefined): QueueOptions {
   return readOptions(given, queueOptions, { name: 'a queue' });
 }
 
-/** Refuses what is no list of jobs and no source of them: JavaScript may pass anything. */
+/** Throws when `jobs` is not a list or another source of jobs: plain JavaScript may pass anything. */
 export function requireJobs(jobs: JobSource | null | undefined): void {
   const isSource = typeof jobs === 'object' && jobs !== null;
   if (!isSource || !(Symbol.iterator in jobs || Symbol.asyncIterator in jobs)) {

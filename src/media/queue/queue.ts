@@ -26,38 +26,43 @@ import {
   type QueueResult,
 } from './options.js';
 
-/** What a queue asks of its client. */
+/** The part of the client that a queue uses. */
 export interface QueueHost {
   readonly generate: Generate;
   readonly ledger: JobLedger | undefined;
-  /** How many jobs may be queued or processing at one time. */
+  /** The most jobs that may be queued or processing at one time. */
   readonly pendingLimit: number;
-  /** The queue may submit more, or less, from now on. */
+  /** Tells the submitter that the limits of the queue have changed. */
   wake(): void;
-  /** Something fails, and the queue goes on or waits; `code` is a word for programs. */
+  /** Emits a `warning`: something failed, and the queue continues or waits. `code` is for programs. */
   warn(message: string, code?: string): void;
 }
 
-// The most jobs that are read and not yet submitted. A list belongs to this queue alone: many are read, so
-// that the longest start first. Other queues may take from the same iterator: only a full call is read.
+// The prefetch: the most jobs that are read and not yet submitted. A list belongs to this queue alone, so
+// many jobs are read and the longest can start first. Several queues may share an iterator, so a queue
+// prefetches only one full call from it.
 const maxAhead = { list: 400, iterator: 20 };
 const usualDeadlineMs = 24 * 60 * 60_000;
-// One lost answer may happen; after two in a row the next one is as likely to be lost, and is paid for.
+// One response may get lost. After two in a row the next response is likely to be lost, too, and its call
+// costs money.
 const maxLostCalls = 2;
-// The rest would only be refused as well.
+// After this many equal refusals in a row the queue gives up: the service would refuse the rest as well.
 const refusalsForAll = 5;
 
-/** The queue does not want a job any more: it is not yielded. */
+/** The reason why a closed queue drops a job: the job is not yielded. */
 class QueueClosed extends Error {}
 
 /**
- * Takes jobs from its input, submits each, waits for its file, saves it, and yields what came of it.
- * When a job leaves, and with which others, is up to the client's submitter.
+ * Reads jobs from its input, submits each, waits for its file, saves the file, and yields the result. The
+ * client's submitter decides when a job is sent, and with which others.
  */
 export class JobQueue implements MediaQueue {
   readonly #host: QueueHost;
   readonly #jobs: JobSource;
-  /** Reads the jobs that come one by one. It exists before the queue is iterated, so that no error goes unhandled. */
+  /**
+   * The iterator of an asynchronous input. It is created before the queue is iterated, so that an early error
+   * of the input is not an unhandled rejection.
+   */
   readonly #source: StartedIterator<MediaJob> | undefined;
   readonly #site: CallSite;
   readonly #options: QueueOptions;
@@ -68,18 +73,18 @@ export class JobQueue implements MediaQueue {
   readonly #running = new Set<GenerationJob>();
   readonly #news = new Notifier();
   readonly #taken = new Notifier();
-  /** Aborts when nothing more may be submitted, with the reason. */
+  /** Aborts with the reason when no more jobs may be submitted. */
   readonly #closed = new AbortController();
-  /** Aborts when the queue is left. */
+  /** Aborts when the caller stops iterating the queue, or aborts its `signal`. */
   readonly #left = new AbortController();
   #counts = { read: 0, waiting: 0, unfinished: 0, done: 0, failed: 0 };
   #isStarted = false;
   #isPaused = false;
   #isExhausted = false;
   #refusals = { answer: '', count: 0 };
-  /** The errors of calls in a row whose answers were lost; several jobs may have one. */
+  /** The errors of consecutive calls whose responses were lost. All jobs of a call share its error. */
   readonly #lostCalls = new Set<unknown>();
-  /** What is told of rows that came to nothing, should the queue end early. */
+  /** The failed and unknown jobs, for the error of a queue that ends early. */
   readonly #rows: Pick<Report<MediaJob>, 'failed' | 'unknown'> = { failed: [], unknown: [] };
   #firstNotReached = Number.POSITIVE_INFINITY;
   #failure: { readonly reason: unknown } | undefined;
@@ -120,7 +125,7 @@ export class JobQueue implements MediaQueue {
     this.#close(new QueueClosed());
   }
 
-  /** For programs in plain JavaScript: `for … of` cannot wait for a result. */
+  /** Rejects a plain `for … of`, which cannot wait for results. Plain JavaScript could use it. */
   [Symbol.iterator](): never {
     throw new TypeError('A queue waits for its files: use `for await (const result of queue)`.');
   }
@@ -162,12 +167,12 @@ export class JobQueue implements MediaQueue {
         this.#taken.notify();
         this.#steer();
         yield next;
-        // Without `save` a file is stored once the next result is asked for.
+        // Without `save` the caller has stored the file when it requests the next result.
         if (next.file && !save) {
           await this.#settle(next.job);
         }
       }
-      signal?.throwIfAborted(); // it may have come while the last result was settled
+      signal?.throwIfAborted(); // the abort may have come while the last result was settled
       await this.#host.ledger?.flush();
       if (this.#failure) {
         throw this.#failure.reason;
@@ -179,11 +184,11 @@ export class JobQueue implements MediaQueue {
       stopListening();
       this.#left.abort(new QueueClosed());
       this.#close(new QueueClosed());
-      await (signal?.aborted ? undefined : this.#host.ledger?.flush().catch(() => undefined)); // told by then
+      await (signal?.aborted ? undefined : this.#host.ledger?.flush().catch(() => undefined)); // already reported
     }
   }
 
-  /** What is wrong with a queue is refused at its first step. */
+  /** Checks the options and the input. An error is kept and thrown when the queue is first iterated. */
   #checked(given: QueueOptions | undefined): QueueOptions {
     try {
       const options = readQueueOptions(given);
@@ -193,7 +198,7 @@ export class JobQueue implements MediaQueue {
       }
       return options;
     } catch (reason) {
-      this.#source?.return().catch(() => undefined); // a refused queue reads nothing
+      this.#source?.return().catch(() => undefined); // an invalid queue reads nothing
       this.#failure = { reason };
       return {};
     }
@@ -203,7 +208,7 @@ export class JobQueue implements MediaQueue {
     if (this.#failure) {
       throw this.#failure.reason;
     }
-    // A second walk would submit, and pay for, everything again.
+    // A second iteration would submit, and pay for, every job again.
     if (this.#isStarted) {
       throw new ConfigurationError(
         'This queue was already iterated. Create a new one for the remaining jobs.',
@@ -219,32 +224,33 @@ export class JobQueue implements MediaQueue {
     return (this.#isExhausted || isClosed) && this.#counts.unfinished === 0;
   }
 
-  /** Were too many answers lost? Then nothing leaves until `resume()`. */
+  /** Were two responses in a row lost? Then no more jobs are sent until `resume()`. */
   get #isLost(): boolean {
     return this.#lostCalls.size >= maxLostCalls;
   }
 
-  /** Has everything that left come to its end? */
+  /** Have all jobs that were sent ended? */
   get #isIdle(): boolean {
     return this.#counts.unfinished === this.#counts.waiting;
   }
 
-  /** Reads the input, so far ahead that the longest jobs can go first. */
+  /** Reads the input and starts each job. Prefetches jobs, so that the longest can be sent first. */
   async #read(): Promise<void> {
-    const source = this.#source ?? (this.#jobs as Iterable<MediaJob>)[Symbol.iterator](); // no stream
+    const source = this.#source ?? (this.#jobs as Iterable<MediaJob>)[Symbol.iterator](); // as: not async
     const ahead = Array.isArray(this.#jobs) ? maxAhead.list : maxAhead.iterator;
     const { signal: left } = this.#left;
     this.#lane.isFilling = true;
     try {
       while (!left.aborted && !(this.#closed.signal.reason instanceof QueueClosed)) {
-        // Results that nobody takes count as well: jobs that fail at once may have no end.
+        // Results that the caller has not taken count, too: an endless input of failing jobs would otherwise
+        // fill the memory.
         if (this.#counts.waiting + this.#results.length >= ahead) {
           this.#lane.isFilling = false;
           await this.#taken.wait();
           this.#lane.isFilling = true;
           continue;
         }
-        // A list is read at once: its jobs come together.
+        // A synchronous input is read without awaiting, so that its jobs can go into the same call.
         const next = source.next();
         const item: IteratorResult<MediaJob, unknown> = 'then' in next ? await next : next;
         if (item.done) {
@@ -262,7 +268,7 @@ export class JobQueue implements MediaQueue {
     this.#tell();
   }
 
-  /** One job, from its submission to its result. */
+  /** Runs one job, from its submission to its result. */
   async #make(index: number, input: MediaJob): Promise<void> {
     this.#counts.unfinished++;
     this.#counts.waiting++;
@@ -330,7 +336,8 @@ export class JobQueue implements MediaQueue {
     }
   }
 
-  // A call that is under way may come to nothing, and its jobs come back.
+  // Closes the queue when it has submitted `maxJobs`. A call in flight delays this: if it makes no job, its
+  // jobs may be submitted again.
   #endAtCap(): void {
     if (this.#lane.left <= 0 && !this.#lane.isUnderWay) {
       this.#close(capped());
@@ -349,14 +356,21 @@ export class JobQueue implements MediaQueue {
     return name;
   }
 
-  /** What the failure of one job says about the others. */
+  /**
+   * Decides from the failure of one job whether the queue may submit the others:
+   *
+   *     failure                                                  the queue
+   *     401, configuration error, no connection from the start   closes
+   *     outcome `unknown`                                        counts a lost response; two in a row stop it
+   *     the same refusal five times in a row                     closes
+   */
   #drawConclusions(failure: unknown): void {
     if (!isPostreelError(failure) || failure === this.#closed.signal.reason) {
       return;
     }
     const isNowhere = failure.outcome === 'not-sent' && failure.code === 'NOT_CONNECTED';
     if (isAboutKey(failure) || (isNowhere && !this.#lane.hasConnected)) {
-      this.#close(failure); // it would be the same for each
+      this.#close(failure); // every job would fail with this error
     } else if (failure.outcome === 'unknown' && failure.code !== 'OUTCOME_UNKNOWN') {
       this.#noteLost(failure);
     } else if (failure.outcome === 'rejected') {
@@ -389,7 +403,7 @@ export class JobQueue implements MediaQueue {
     });
   }
 
-  /** Says whether jobs may leave: not while too many results wait for the caller. */
+  /** Pauses or resumes the sending of jobs. It pauses while too many results wait for the caller. */
   #steer(): void {
     const isFull = this.#results.length >= this.#host.pendingLimit;
     this.#lane.isPaused = this.#isPaused || isFull || this.#isLost;
@@ -404,7 +418,7 @@ export class JobQueue implements MediaQueue {
   }
 
   #noteLost(failure: PostreelError): void {
-    // To a call for several jobs a refusal is none, but it is an answer.
+    // A 4xx to a call for several jobs leaves their outcome unknown, but the response itself was not lost.
     const isAnswer = failure.status !== undefined && failure.status < 500;
     if (isAnswer) {
       this.#lostCalls.clear();
@@ -450,7 +464,7 @@ function isStream(jobs: JobSource): jobs is AsyncIterable<MediaJob> {
   return Object(jobs) === jobs && Symbol.asyncIterator in jobs;
 }
 
-// Numbers and the id of the request differ from answer to answer.
+// Numbers and the request id differ between responses that mean the same.
 function answerOf({ status, code, message }: PostreelError): string {
   return `${status} ${code} ${message.replace(/ Request id \S+$/, '').replace(/\d+/g, '#')}`;
 }
@@ -467,7 +481,7 @@ function givenUp(reason: PostreelError): PostreelError {
   );
 }
 
-/** The error of a job that waits to be submitted again, after its answer was lost. */
+/** The error of a job whose response was lost, and that still waited to be submitted again. */
 function answerLost(): PostreelError {
   return new PostreelError(
     'The answer to the call that submitted this job was lost, and the queue ended before it was submitted again. Look for it in the workspace.',

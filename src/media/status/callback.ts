@@ -1,15 +1,15 @@
 import type { Inbox } from '../../core/types.js';
 
-/** The callback of one file, for a wait. */
+/** Tells a wait about the callback of its file. */
 export interface CallbackNews {
   readonly hasCome: boolean;
-  /** Calls back when the callback has come and no status check since. */
+  /** Calls the listener when the callback arrives, or at once when it arrived since the last listener. */
   onNews(listener: () => void): () => void;
   /** Stops listening for the callback. */
   stop(): void;
 }
 
-/** Listens for the callback of a file; without an inbox there is never one. */
+/** Listens for the callback of a file. Without an inbox no callback ever arrives. */
 export function callbackNews(
   inbox: Inbox | undefined,
   fileId: string,
@@ -26,12 +26,12 @@ export function callbackNews(
     state.isNew = listener === undefined;
     listener?.();
   };
-  // An inbox of the caller's own may throw as well.
+  // An inbox that the caller wrote may throw synchronously, so the call is inside an async function.
   const heard = async () => inbox?.wait(fileId, { signal: ended.signal });
   heard().then(inbox && notify, (error: unknown) => {
     if (!ended.signal.aborted) {
       onFailure(error);
-      notify(); // checked as often as without an inbox
+      notify(); // from now on the wait checks as often as without an inbox
     }
   });
   return {

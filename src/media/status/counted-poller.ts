@@ -3,19 +3,28 @@ import { limits } from '../limits.js';
 
 const { limit, windowMs }: { limit: number; windowMs: number } = limits.requests;
 
-/** The least time between two status checks when each takes one of the requests. */
+/** The minimum time between two status checks when each counts as one of the requests, in milliseconds. */
 export const countedIntervalMs = windowMs / limit;
 
-// The pause after a 429 that names no time: the usual time between two checks.
+// The pause after a 429 without `Retry-After`: the usual time between two checks.
 const usualPauseMs = 10_000;
-// How long checks are taken to count before another try; twice as long when that is refused again.
+// How long status checks are treated as charged. Then the poller tries unlimited checks again; when they are
+// refused again, the time doubles.
 const stay = { firstMs: windowMs, maxMs: 16 * windowMs };
 const askAgainMs = 1_000;
 
-/** One poller for everybody: status checks run one by one, in the order they were asked for. */
+/**
+ * Runs the status checks of a project one by one while they are charged to the rate limit. It learns from
+ * 429s whether they are charged:
+ *
+ *     429, none in the recent past    all checks pause
+ *     another 429 soon after          checks count as charged, for 10 minutes or longer
+ *     charged again soon after that   the time doubles, up to 160 minutes
+ *     no 429 for 10 more minutes      the time is 10 minutes again
+ */
 export class CountedPoller {
   readonly #clock: Clock;
-  /** Ends with the last check that was asked for. */
+  /** Settles when the last check in the line has ended. */
   #turns: Promise<unknown> = Promise.resolve();
   #nextAt = 0;
   #refusedAt = Number.NEGATIVE_INFINITY;
@@ -28,24 +37,24 @@ export class CountedPoller {
     this.#clock = clock;
   }
 
-  /** Are status checks charged to the rate limit, as far as their 429s show? */
+  /** Are status checks charged to the rate limit, judging by their 429s? */
   get isNeeded(): boolean {
     return this.#clock.now() < this.#neededUntil;
   }
 
-  /** How long the service asked everybody not to check. */
+  /** How long no status check may be made because of a 429, in milliseconds. */
   get pauseMs(): number {
     return Math.max(0, this.#pauseEndsAt - this.#clock.now());
   }
 
   /**
-   * A status check that left at this time was refused with 429. One refusal is a pause; another
-   * one soon after it shows that checks are charged. Returns whether that was not known before.
+   * Notes that a status check, sent at this time, was refused with 429. One refusal pauses all checks;
+   * another one soon after shows that checks are charged. Returns true when this was not known before.
    */
   refused(sentAt: number, retryAfterMs = usualPauseMs): boolean {
     const now = this.#clock.now();
     if (sentAt < this.#refusedAt) {
-      return false; // it left before the last refusal was known
+      return false; // the check was sent before the last refusal arrived
     }
     const isRepeated = now < this.#suspectUntil;
     const isNew = isRepeated && !this.isNeeded;
@@ -61,7 +70,7 @@ export class CountedPoller {
     return isNew;
   }
 
-  /** Runs a status check when its turn has come. An abort leaves the queue. */
+  /** Runs a status check after those before it. An aborted check gives up its turn. */
   inTurn<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {
     if (hasIoContexts()) {
       return this.#inOwnContext(check, signal);
@@ -71,7 +80,7 @@ export class CountedPoller {
     return abortable(turn, signal);
   }
 
-  // Where one request cannot resume another, each waits with timers of its own.
+  // On Workers one request cannot resume another, so each check waits with separate timers.
   async #inOwnContext<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (let now = this.#clock.now(); now < this.#nextAt; now = this.#clock.now()) {
       await sleep(Math.min(this.#nextAt - now, askAgainMs), signal, this.#clock);
@@ -81,12 +90,13 @@ export class CountedPoller {
   }
 
   async #take<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    // An abort ends the pause, and the one behind takes the turn.
+    // An abort ends the pause, and the next check in the line takes this turn.
     await sleep(Math.max(0, this.#nextAt - this.#clock.now()), signal, this.#clock);
     try {
       return await check();
     } finally {
-      // It may wait for the rate limit itself: checks that pile up would leave in a burst.
+      // The interval starts at the end of this check, because the check may itself wait for the rate limit.
+      // Otherwise the checks behind it would be sent in a burst.
       this.#nextAt = this.#clock.now() + countedIntervalMs;
     }
   }
@@ -94,7 +104,7 @@ export class CountedPoller {
 
 const projects = new Map<string, CountedPoller>();
 
-/** The poller of a project: what one client has learned goes for all of the process. */
+/** The poller of a project. All clients of the process share it, and what it learned from 429s. */
 export function sharedCountedPoller(name: string, clock: Clock): CountedPoller {
   const known = projects.get(name) ?? new CountedPoller(clock);
   projects.set(name, known);

@@ -7,11 +7,11 @@ import {
 } from '../../core/errors.js';
 import type { StatusRecord } from '../generate/types.js';
 
-// The document shows no field for the reason: these are the usual ones.
+// The document names no field for the reason of a failure. These are the usual names.
 const reasonFields = ['error', 'errorMessage', 'failureReason', 'reason', 'message', 'detail'];
 const maxReasonLength = 300;
 
-/** The error of a file whose generation failed or was canceled, with the service's reason. */
+/** Creates the error of a file whose generation failed or was canceled, with the service's reason. */
 export function failureOf(
   fileId: string,
   status: string | undefined,
@@ -19,7 +19,7 @@ export function failureOf(
   { clean, ...details }: WaitDetails & { readonly clean: (text: string) => string },
 ): GenerationFailedError | GenerationCanceledError {
   const reason = reasonOf(record);
-  // The service's own words: they may repeat a key.
+  // The service wrote this text, and it may repeat a key.
   const why = reason === undefined ? '.' : `: ${clean(reason).slice(0, maxReasonLength)}`;
   const facts = { ...details, record };
   return isCanceled(status)

@@ -16,16 +16,16 @@ import type { StatusPoller } from './poller.js';
 import { waitForFile, type WaitSource } from './wait.js';
 import { readWaitOptions, type FileUpdate, type WaitOptions } from './wait-options.js';
 
-/** What waits for files are made of. */
+/** The dependencies of `FileWaits`. */
 export interface WaitParts {
   readonly poller: StatusPoller;
   readonly memory: JobMemory;
   readonly events: Events<MediaEvents>;
   readonly settings: Pick<Settings, 'fetch' | 'clock' | 'baseUrl'>;
   readonly ledger: JobLedger | undefined;
-  /** Takes keys out of a text that the service wrote. */
+  /** Removes API keys from a text that the service wrote. */
   readonly clean: (text: string) => string;
-  /** The service does not have a file. */
+  /** Called when the service does not know a file. */
   readonly onGone: (fileId: string) => void;
 }
 
@@ -40,7 +40,7 @@ export class FileWaits {
     this.#source = {
       clock: settings.clock,
       checkStatus: (fileId, maxAgeMs, signal) => poller.checkStatus(fileId, maxAgeMs, signal),
-      // A wait of one request must not be ended by another where each has an I/O context.
+      // On Workers each request has an I/O context: one request must not end the wait of another.
       onEnd: (fileId, listener) =>
         hasIoContexts() ? () => undefined : poller.onEnd(fileId, listener),
       clean,
@@ -54,7 +54,7 @@ export class FileWaits {
     };
   }
 
-  /** Waits for a file and writes its end into the journal. */
+  /** Waits for a file. `report()` writes into the journal how the file ended. */
   wait(fileId: string, kind: FileKind | undefined, options?: WaitOptions): Promise<MediaFile> {
     const site = callSite();
     return this.#wait(fileId, kind, options).catch((reason: unknown) => {
@@ -78,7 +78,7 @@ export class FileWaits {
   ): Promise<MediaFile> {
     if (typeof fileId !== 'string' || fileId === '') {
       const given = typeof fileId === 'string' ? 'an empty one' : kindOf(fileId);
-      const isLost = (fileId as unknown) === undefined; // of a list, where one job was meant
+      const isLost = (fileId as unknown) === undefined; // `job.fileId`, where `job` is a list of jobs
       const hint = isLost
         ? ': did it come from a list of jobs?'
         : Array.isArray(fileId)
@@ -94,7 +94,7 @@ export class FileWaits {
     return waitForFile(awaited, this.#source, own);
   }
 
-  /** A finished file. When its URL has expired, a status check finds another one. */
+  /** Creates a finished file. When its URL has expired, a status check gets a new one. */
   file(fileId: string, url: string): MediaFile {
     const { poller, settings } = this.#parts;
     const freshUrl = async (signal: AbortSignal | undefined) => {
@@ -109,7 +109,7 @@ export class FileWaits {
     return new MediaFile(fileId, url, { fetch, clock, freshUrl });
   }
 
-  /** Tells everybody who listens to the client of a status check. */
+  /** Emits `job:update` for a status check, and writes into the journal how a file ended. */
   report(update: FileUpdate): void {
     const { events, ledger } = this.#parts;
     events.emit('job:update', update);
@@ -121,7 +121,7 @@ export class FileWaits {
   }
 }
 
-/** The error of a file that stands in the journal, and that the service does not have. */
+/** The error of a file that is in the journal, but that the service does not know. */
 function unknownToService(fileId: string, baseUrl: string, cause: NotFoundError): NotFoundError {
   const { status, method, path, requestId } = cause;
   return new NotFoundError(

@@ -1,10 +1,10 @@
-/** What kind of file a wait is for. */
+/** The kind of a generated file. */
 export type FileKind = 'video' | 'audio';
 
-/** The times of a wait for one kind of file. */
+/** The times of a wait for one kind of file, in milliseconds. */
 export interface Pace {
   readonly timeoutMs: number;
-  /** How long a fresh job takes at the very least. */
+  /** The minimum time that a new job takes: the first check waits for it. */
   readonly freshMs: number;
   readonly minMs: number;
   readonly maxMs: number;
@@ -16,7 +16,7 @@ export const paces: Readonly<Record<FileKind, Pace>> = {
   audio: { timeoutMs: 10 * 60_000, freshMs: 3_000, minMs: 3_000, maxMs: 5_000 },
 };
 
-/** The wait of a program that makes many jobs: it looks more often, and gives up later. */
+/** The wait options of a program that makes many jobs: it checks more often and times out later. */
 export function batchPace(kind: FileKind): { timeout: number; interval: number | 'auto' } {
   return { timeout: 6 * 60 * 60_000, interval: kind === 'video' ? 10_000 : 'auto' };
 }
@@ -24,13 +24,13 @@ export function batchPace(kind: FileKind): { timeout: number; interval: number |
 const growth = 1.25;
 const jitter = 0.1;
 
-/** Milliseconds until the next check: it grows with every check that finds the same status, with jitter. */
+/** Milliseconds until the next check, with jitter. They grow with every check that finds the same status. */
 export function growingDelayMs(pace: Pace, checksAtStatus: number, random = Math.random): number {
   const delayMs = Math.min(pace.maxMs, pace.minMs * growth ** Math.max(0, checksAtStatus - 1));
   return delayMs * (1 - jitter + 2 * jitter * random());
 }
 
-/** What a function of the caller asks for; it may throw, or answer what is no time. */
+/** Calls the caller's `interval` function. Uses the usual delay when it throws or returns no valid number. */
 export function askedDelayMs(ask: () => number, usualMs: number): number {
   try {
     const askedMs = ask();
@@ -40,7 +40,7 @@ export function askedDelayMs(ask: () => number, usualMs: number): number {
   }
 }
 
-/** A time as a person says it: `50 ms`, `40 s`, `2.5 min`. */
+/** Formats a duration for people: `50 ms`, `40 s`, `2.5 min`. */
 export function durationText(ms: number): string {
   if (ms < 1_000) {
     return `${Math.round(ms)} ms`;

@@ -2,13 +2,15 @@ import { UnexpectedResponseError } from '../../core/errors.js';
 import type { StatusRecord } from '../generate/types.js';
 import { routes } from '../generate/routes.js';
 
-/** Does a status record name another file than the one that was asked for? */
+/** Does a status record name a file other than the requested one? */
 export function isForOtherFile(record: StatusRecord, fileId: string): boolean {
-  const named: unknown = record.fileId; // an id may come as a number
+  const named: unknown = record.fileId; // the service may send an id as a number
   return (typeof named === 'string' || typeof named === 'number') && `${named}` !== fileId;
 }
 
-/** The error of a status check that is made again: a cache or a mix-up answered in its place. */
+/**
+ * The error of a status check whose response is for another file, e.g. from a cache. The check is retried.
+ */
 export function otherFile(fileId: string): UnexpectedResponseError {
   const { method, path } = routes.status;
   return new UnexpectedResponseError(

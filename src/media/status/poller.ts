@@ -5,20 +5,20 @@ import { hasIoContexts, sleep, abortable } from '../../core/async.js';
 import type { CountedPoller } from './counted-poller.js';
 import type { StatusRecord } from '../generate/types.js';
 
-/** Asks the service for a file's status; `isCharged`: the check is charged to the rate limit. */
+/** Requests a file's status from the service. `isCharged`: the check is charged to the rate limit. */
 export type AskStatus = (
   fileId: string,
   options: RequestOptions,
   isCharged: boolean,
 ) => PromiseLike<StatusRecord>;
 
-/** What the checks of a client tell it. */
+/** The listeners of a client for its status checks. */
 export interface PollerNotices {
-  /** Status checks turn out to be charged to the rate limit. */
+  /** Called when the poller finds out that status checks are charged to the rate limit. */
   readonly onLearned: () => void;
-  /** A check has seen a file. */
+  /** Called after each successful check of a file. */
   readonly onSeen: (fileId: string, isOver: boolean) => void;
-  /** Checks fail one after another, for so long by now. */
+  /** Called when checks fail repeatedly; `forMs` is the time since the first failure. */
   readonly onFailing: (failure: PostreelError, forMs: number) => void;
 }
 
@@ -31,8 +31,8 @@ interface Running {
 const maxRecords = 1000;
 
 /**
- * The status checks of a client. Waits for the same file share one check, all checks are spaced
- * evenly, and when the service keeps refusing them with 429 they count towards the rate limit.
+ * Makes the status checks of a client. Waits for the same file share one check, and all checks are spaced
+ * evenly. When the service repeatedly refuses checks with 429, they are charged to the rate limit.
  */
 export class StatusPoller {
   readonly #ask: AskStatus;
@@ -43,7 +43,7 @@ export class StatusPoller {
   readonly #notices: PollerNotices;
   readonly #listeners = new Map<string, Set<() => void>>();
   #counted: CountedPoller | undefined;
-  /** Since when no check has been answered, where the last one was not. */
+  /** The time of the first failed check since the last successful one; `undefined` after a success. */
   #failingSince: number | undefined;
 
   constructor(
@@ -58,25 +58,25 @@ export class StatusPoller {
     this.#notices = notices;
   }
 
-  /** Do status checks count towards the rate limit, as far as a client with this key has found out? */
+  /** Do status checks count towards the rate limit, as far as the clients of this project have found out? */
   get areChecksCharged(): boolean {
     return this.#counted?.isNeeded ?? false;
   }
 
-  /** Checks the status of a file, or hands on what another wait has seen of it lately. */
+  /** Checks the status of a file, or returns the record of another wait if it is younger than `maxAgeMs`. */
   async checkStatus(fileId: string, maxAgeMs: number, signal?: AbortSignal): Promise<StatusRecord> {
     const seen = this.#seen.get(fileId);
     if (seen && this.#checks.clock.now() - seen.at < maxAgeMs) {
       return seen.record;
     }
-    // One request must not wait for the answer to another one where each has an I/O context.
+    // On Workers each request has an I/O context: one request must not wait for the check of another.
     const shared = hasIoContexts() ? undefined : this.#running.get(fileId);
     const running = shared ?? this.#start(fileId);
     running.watchers++;
     try {
       return await abortable(running.record, signal);
     } finally {
-      // No caller waits for the answer any more: no request is left behind.
+      // When no wait needs the response any more, the request is aborted.
       if (--running.watchers === 0) {
         if (this.#running.get(fileId) === running) {
           this.#running.delete(fileId);
@@ -86,7 +86,7 @@ export class StatusPoller {
     }
   }
 
-  /** Calls back when another status check finds the file at its end. */
+  /** Calls the listener when any status check finds that the file has ended. Returns a function to stop. */
   onEnd(fileId: string, listener: () => void): () => void {
     const listeners = this.#listeners.get(fileId) ?? new Set();
     this.#listeners.set(fileId, listeners.add(listener));
@@ -101,7 +101,7 @@ export class StatusPoller {
   #start(fileId: string): Running {
     const controller = new AbortController();
     const record = this.#lookOnce(fileId, controller.signal);
-    record.catch(() => undefined); // its watchers may all have left
+    record.catch(() => undefined); // all waits for this check may have been aborted
     const running = { record, controller, watchers: 0 };
     this.#running.set(fileId, running);
     return running;
@@ -115,7 +115,8 @@ export class StatusPoller {
     return record;
   }
 
-  // While a check waits for its turn another one may be refused: then it waits again, or is charged.
+  // Waits for the check's turn. When another check is refused in that time, this one waits for the pause to
+  // end, or is charged to the rate limit.
   async #askInTurn(
     fileId: string,
     signal: AbortSignal,
@@ -142,7 +143,7 @@ export class StatusPoller {
   ): Promise<StatusRecord> {
     const sentAt = this.#checks.clock.now();
     try {
-      // A wait repeats a failed check itself.
+      // The wait itself retries a failed check.
       const options = { signal, retries: 0, priority: 'bulk' } as const;
       const record = await this.#ask(fileId, options, counted.isNeeded);
       this.#failingSince = undefined;
@@ -163,7 +164,7 @@ export class StatusPoller {
     }
   }
 
-  // A single failed check is nothing to tell of.
+  // A single failed check is not reported.
   #noteFailure(failure: PostreelError, sentAt: number): void {
     if (this.#failingSince === undefined) {
       this.#failingSince = sentAt;

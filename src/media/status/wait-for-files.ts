@@ -20,7 +20,7 @@ export function waitForAll(
       wait(fileId, options).then(
         (file): FileResult => ({ fileId, file }),
         (error: unknown): FileResult => {
-          // Only the caller's own abort ends the wait for all the others too.
+          // Only an abort by the caller ends the waits for the other files.
           if (options.signal?.aborted) {
             throw error;
           }
@@ -31,7 +31,7 @@ export function waitForAll(
   );
 }
 
-/** Waits for the first file that is finished; the others are left alone. */
+/** Waits for the first file that is finished, then stops waiting for the others. Their jobs continue. */
 export function waitForAny(
   fileIds: readonly string[],
   wait: WaitOne,
@@ -49,7 +49,7 @@ export function waitUntilError(
   return stopOthers(options, (own) => Promise.all(fileIds.map((fileId) => wait(fileId, own))));
 }
 
-// When the result is known the other status checks are not needed.
+// Stops the other waits when the result is known.
 async function stopOthers<T>(
   options: WaitOptions,
   run: (own: WaitOptions) => Promise<T>,

@@ -12,18 +12,18 @@ import { kindOf } from '../../core/request.js';
 import type { Inbox } from '../../core/types.js';
 import type { FileStatus, StatusRecord } from '../generate/types.js';
 
-/** When a wait for many files is over. */
+/** When a wait for many files ends. */
 export type Settle = 'all' | 'any' | 'first-error';
 
-/** What a status check of a file found. */
+/** The result of a status check of a file. */
 export interface FileUpdate {
   readonly fileId: string;
   readonly status: FileStatus;
-  /** As the service sent it; `undefined` when it sent none. */
+  /** The progress as the service sent it; `undefined` when it sent none. */
   readonly progress: number | undefined;
   /** The number of this check, from 1. */
   readonly attempt: number;
-  /** How long the wait has been going on. */
+  /** The time since the wait began, in milliseconds. */
   readonly elapsedMs: number;
   readonly nextPollInMs: number;
   readonly raw: StatusRecord;
@@ -32,24 +32,25 @@ export interface FileUpdate {
 /** How to wait for a file. All times are in milliseconds. */
 export interface WaitOptions {
   /**
-   * The longest that the wait may take, in milliseconds; `Infinity` is allowed.
+   * The longest time that the wait may take, in milliseconds; `Infinity` is allowed.
    * @default 1_800_000 for a video, 600_000 for an audio
    */
   timeout?: number | undefined;
   /**
-   * The time between two checks: milliseconds, a function of the last check, or `'auto'`, which grows
-   * (video 10 to 30 s, audio 3 to 5 s) and starts over when the status changes.
+   * The time between two checks: milliseconds, a function of the last check, or `'auto'`. `'auto'` grows
+   * (video 10 to 30 s, audio 3 to 5 s) and starts again from the minimum when the status changes.
    * @default 'auto'
    */
   interval?: 'auto' | number | ((update: Omit<FileUpdate, 'nextPollInMs'>) => number) | undefined;
-  /** Ends the wait at once. The job itself goes on and keeps its place. */
+  /** Ends the wait at once. The job itself continues and keeps its pending slot. */
   signal?: AbortSignal | undefined;
   /**
-   * Where callbacks arrive (`createInbox()` of `postreel/webhooks`): the wait checks when the
-   * callback comes, and every 60 s behind it. The callback alone is not trusted: it is not signed.
+   * The inbox that receives callbacks (`createInbox()` of `postreel/webhooks`). The wait checks the status
+   * when the callback arrives, and every 60 s until then. The callback alone is not trusted: it is not
+   * signed.
    */
   inbox?: Inbox | undefined;
-  /** Called after every status check. What it throws is ignored. */
+  /** Called after every status check. An error that it throws is ignored. */
   onUpdate?: ((update: FileUpdate) => void) | undefined;
 }
 
@@ -65,12 +66,12 @@ const waitOptions: OptionKinds<WaitOptions> = {
   onUpdate: callback(),
 };
 
-/** The options of a wait as they were given, checked. */
+/** Checks the options of a wait and returns them. */
 export function readWaitOptions(given: WaitOptions | undefined): WaitOptions {
   return readOptions(given, waitOptions, { name: 'a wait' });
 }
 
-/** The same for a wait for many files. */
+/** Checks the options of a wait for many files and returns them. */
 export function readWaitsOptions(
   given: (WaitOptions & { settle?: Settle | undefined }) | undefined,
 ): WaitOptions & { settle?: Settle | undefined } {
@@ -78,7 +79,7 @@ export function readWaitsOptions(
   return readOptions(given, { ...waitOptions, settle }, { name: 'a wait' });
 }
 
-/** Refuses what is no list: a text would be taken for its characters. */
+/** Throws when the value is not a list. A text would be iterated by its characters. */
 export function requireList(field: string, list: unknown): void {
   if (!Array.isArray(list)) {
     throw invalidRequest([{ field, message: `must be a list; got ${kindOf(list)}` }]);

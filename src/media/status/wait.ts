@@ -14,23 +14,23 @@ import {
 } from './intervals.js';
 import type { FileUpdate, WaitOptions } from './wait-options.js';
 
-/** What a wait needs from its client. */
+/** The part of the client that a wait uses. */
 export interface WaitSource<File> {
-  /** Checks the status of a file; a check of another wait that is not older than `maxAgeMs` will do. */
+  /** Checks the status of a file, or uses a check of another wait that is younger than `maxAgeMs`. */
   checkStatus(
     fileId: string,
     maxAgeMs: number,
     signal: AbortSignal | undefined,
   ): Promise<StatusRecord>;
-  /** Takes keys out of a text that the service wrote. */
+  /** Removes API keys from a text that the service wrote. */
   readonly clean: (text: string) => string;
-  /** The least time between two checks right now. */
+  /** The current minimum time between two checks, in milliseconds. */
   readonly minDelayMs: number;
-  /** A status that is not in the service's document. */
+  /** Called for a status that is not in the service's document. */
   onUnknown(fileId: string, status: unknown): void;
-  /** The inbox does not wait for the callback: the status is checked as if there were none. */
+  /** Called when the inbox fails. The wait then checks the status as often as without an inbox. */
   onInboxFailure(fileId: string, error: unknown): void;
-  /** Calls back when another status check finds the file at its end. */
+  /** Calls the listener when another status check finds that the file has ended. */
   onEnd(fileId: string, listener: () => void): () => void;
   finished(fileId: string, url: string): File;
   onUpdate(update: FileUpdate): void;
@@ -41,18 +41,18 @@ export interface WaitSource<File> {
 export interface Awaited {
   readonly fileId: string;
   readonly kind: FileKind | undefined;
-  /** How long ago the job was made; `undefined` for a file that was there already. */
+  /** The age of the job in milliseconds; `undefined` when this client did not submit it. */
   readonly ageMs: number | undefined;
 }
 
-// A check that another wait made within this share of the interval is as good as an own one.
+// A wait uses the check of another wait if it is younger than this share of the interval.
 const shareableAge = 0.8;
 const justNowMs = 1_000;
 
-// A check that failed is never repeated sooner.
+// The minimum time before a failed check is retried.
 const minRepeatMs = 100;
 
-// The service may not know a job in its first seconds.
+// The service may not know a new job yet: a 404 is retried while the job is younger than this.
 const tolerantMs = 30_000;
 
 /** Waits until a file is finished and resolves with it. */
@@ -64,7 +64,8 @@ export function waitForFile<File>(
   return new FileWait(awaited, source, options).run();
 }
 
-// The callback comes when it comes; looking behind it only has to notice a lost one.
+// The interval with an inbox. The callback triggers a check, so the checks at this interval only have to
+// notice a lost callback.
 const behindInboxMs = 60_000;
 
 class FileWait<File> {
@@ -120,7 +121,8 @@ class FileWait<File> {
     }).finally(() => callback.stop());
   }
 
-  // A job is not done in its first seconds; a caller who asks for more frequent checks gets them.
+  // A job is not done in its first seconds, so the first check waits, unless the caller chose a shorter
+  // interval.
   #freshMs(): number {
     return Math.min(this.#pace.freshMs, this.#ownIntervalMs());
   }
@@ -153,7 +155,8 @@ class FileWait<File> {
     }
   }
 
-  // A file may be done a moment before its address is known.
+  // A file may be done a moment before the service returns its download URL, so one check without a URL is
+  // accepted.
   #succeed({ download }: StatusRecord): { result: File } | undefined {
     const { fileId } = this.#awaited;
     if (download) {
@@ -179,7 +182,8 @@ class FileWait<File> {
     if (typeof interval === 'number') {
       return interval;
     }
-    // The status may lag behind the callback: from then on it is not the callback that is waited for.
+    // Once the callback has arrived, the usual intervals apply, because the status may lag behind the
+    // callback.
     const isBehindInbox = this.#options.inbox && !this.#callback?.hasCome;
     if (isBehindInbox && interval === 'auto') {
       return behindInboxMs;

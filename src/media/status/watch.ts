@@ -3,8 +3,8 @@ import { GenerationCanceledError, GenerationFailedError } from '../../core/error
 import { readWaitOptions, type FileUpdate, type WaitOptions } from './wait-options.js';
 
 /**
- * The updates of a wait, one by one. Ends after the update of the last status, whatever it is; a
- * wait that ends without one, e.g. in a timeout, throws its error.
+ * Yields the updates of a wait one by one. Ends after the update with the final status, also when that is a
+ * failure. When the wait ends without a final status, e.g. in a timeout, its error is thrown.
  */
 export async function* watch(
   wait: (options: WaitOptions) => Promise<unknown>,
@@ -48,7 +48,7 @@ export async function* watch(
   }
 }
 
-// The last update has it; the error of the wait would only repeat it.
+// Was the failure already yielded? The last update contains it, and the error would only repeat it.
 function isTold(reason: unknown): boolean {
   return reason instanceof GenerationFailedError || reason instanceof GenerationCanceledError;
 }

@@ -2,14 +2,17 @@ import { durationOf, isVideo, type MediaJob } from '../generate/media-job.js';
 import { folderOf, type Submission } from './submission.js';
 
 /**
- * Which jobs may share a call. A 4xx to a call for several jobs leaves open whether the first of them were
- * made, so a job has company only if the service has accepted before whatever it asks for.
+ * Decides which jobs may share a call. After a 4xx to a call for several jobs, nobody knows whether the
+ * service made the first of them. A job may therefore share a call only when the service has accepted all of
+ * its settings before (voice, brand, resolution, …), and a duration at least as long.
  */
 export class BatchPolicy {
   readonly #accepted = new Set<string>();
   #longest = 0;
 
-  /** The service took these jobs: what they ask for is no reason to refuse others. */
+  /**
+   * Remembers the settings of jobs that the service accepted: jobs with the same settings may share a call.
+   */
   accept(jobs: readonly MediaJob[]): void {
     for (const job of jobs) {
       traitsOf(job).forEach((trait) => this.#accepted.add(trait));
@@ -17,7 +20,7 @@ export class BatchPolicy {
     }
   }
 
-  /** May this parcel share its call with others? */
+  /** May this submission share its call with others? */
   mayShare({ jobs }: Submission): boolean {
     return jobs.every(
       (job) =>
@@ -28,19 +31,20 @@ export class BatchPolicy {
   }
 }
 
-/** What the jobs of one call have in common, as text. */
+/** A text that is equal for submissions that may go into the same call: folder, brand, headers, and so on. */
 export function batchKeyOf(parcel: Submission): string {
   const { kind, options, lane } = parcel;
   const { file, folderId } = folderOf(parcel);
   const { headers, timeout, retry } = options;
-  const own = headers ? [...new Headers(headers as HeadersInit)] : []; // checked before
+  const own = headers ? [...new Headers(headers as HeadersInit)] : []; // as: the headers were checked before
   const lanes = lane && folderId === undefined ? lane.name : undefined;
-  // "Applies to every video of the request": a kit is never given to a job that did not ask for it.
+  // "Applies to every video of the request": a job without a brand kit must not get the kit of another job.
   const brands = new Set(parcel.jobs.map((job) => (isVideo(job) ? job.brandId : undefined)));
   return JSON.stringify([kind, file, folderId, [...brands], own, timeout, retry, lanes]);
 }
 
-// What the service has to fetch or to find out about may be refused at any time.
+// The service may refuse a URL or a media file at any time, because it has to fetch them. Each of these jobs
+// goes into a call without others.
 function mustBeAlone(job: MediaJob): boolean {
   return !isVideo(job) || job.workflowType === 'url' || (job.mediaUrls?.length ?? 0) > 0;
 }
@@ -50,7 +54,8 @@ const traits = [
   ...['visuals', 'artStyle', 'imageAnimationPreset'],
 ];
 
-// What is left out is the default, which is no reason to refuse a job unless others ask for less.
+// Lists the settings of a job as texts. A missing resolution or `visuals` counts as its default: a default
+// may be refused too, when the jobs accepted so far asked for less.
 function traitsOf(job: MediaJob): string[] {
   const fields: Readonly<Record<string, unknown>> = {
     resolution: '1080p',

@@ -9,9 +9,9 @@ const wordsForFull = [
 ];
 
 /**
- * Was a call refused because all pending slots are taken? The document gives no status for that, so
- * the words decide, but only how long to wait: after a 408 or a 5xx the outcome is unknown, whatever
- * the words are.
+ * Did the service refuse a call because all pending slots are taken? The document names no status for this
+ * error, so its code and message decide. They decide only how long to wait: after a 408 or a 5xx the
+ * outcome is unknown, whatever the message says.
  */
 export function isPendingLimitError(failure: unknown): boolean {
   if (!isPostreelError(failure) || failure.outcome !== 'rejected') {

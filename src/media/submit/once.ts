@@ -11,12 +11,12 @@ import type { Submitter } from './submitter.js';
 const askAgainMs = 1_000;
 const journalAgainMs = 5_000;
 
-/** What it takes to submit jobs once. */
+/** The dependencies of `OnceJobs`. */
 export interface OnceParts {
   readonly submitter: Submitter;
   readonly ledger: JobLedger;
   readonly clock: Clock;
-  /** The journal does not answer, and a queue waits for it. */
+  /** Called when the journal cannot be reached and a queue waits until it can. */
   readonly onSubmitError: (failure: unknown) => void;
   /** Emits a `warning`. */
   readonly warn: (message: string) => void;
@@ -24,12 +24,22 @@ export interface OnceParts {
 
 type OnceParcel = Submission & { readonly once: OnceJob };
 
-/** Submits each key once: what the journal knows under a key is not submitted again. */
+/**
+ * Submits the job of each idempotency key once. When the journal already has an entry for the key, that entry
+ * decides:
+ *
+ *     entry of the key     result
+ *     none                 submit the job
+ *     answered             return the job of the entry; with `retriesFailed` submit again what failed
+ *     claimed, alive       wait, then look again
+ *     claimed, expired     an `OUTCOME_UNKNOWN` error; with `sendsUnknown` submit the job again
+ *     unknown              as for an expired claim
+ */
 export class OnceJobs {
   readonly #parts: OnceParts;
-  /** Keys that are being submitted in this process. */
+  /** The keys whose jobs this client is submitting now. */
   readonly #running = new Map<string, Promise<unknown>>();
-  /** The paid calls of others that jobs of this client wait for: each is reported once. */
+  /** The paid calls of other runs that jobs of this client wait for. Each of them emits one `warning`. */
   readonly #awaited = new Set<string>();
 
   constructor(parts: OnceParts) {
@@ -44,10 +54,10 @@ export class OnceJobs {
     for (;;) {
       signal?.throwIfAborted();
       given.stop?.throwIfAborted();
-      // Where no request may wait for another (Workers) the journal alone decides.
+      // On Workers one request may not wait for another, so only the journal prevents duplicates there.
       const other = hasIoContexts() ? undefined : this.#running.get(once.place);
       if (other) {
-        const over = other.catch(() => undefined); // then the journal knows
+        const over = other.catch(() => undefined); // by then the journal has its outcome
         await inTime(over, terms);
         continue;
       }
@@ -79,14 +89,14 @@ export class OnceJobs {
         state.outcome = undefined;
         (await submitter.open()).seen(record.fileId, isOver);
         if (lane && isSaved) {
-          lane.folderId ??= record.folderId; // a file that is looked at once takes no place
+          lane.folderId ??= record.folderId; // a saved file is not in progress
         } else {
           lane?.follow(record.folderId);
         }
         return { ...replayed, data: [record], known: { isSaved } };
       }
       case 'claimed':
-        // Another run is about to submit it, or has ended: its answer decides, or its age.
+        // Another run claimed the key. Either its response arrives, or its claim expires.
         this.#warnOnce(once, found, terms.deadlineAt - clock.now());
         await inTime(sleep(Math.min(askAgainMs, found.leftMs), terms.signal, clock), terms);
         return 'taken';
@@ -100,7 +110,7 @@ export class OnceJobs {
     }
   }
 
-  /** What the journal knows; a queue waits until it answers. */
+  /** Looks up the key in the journal. A queue retries while the journal cannot be reached. */
   async #find({ once, lane, options }: OnceParcel, again: Again): Promise<Found> {
     const { ledger, clock, onSubmitError: onTrouble } = this.#parts;
     const startedAt = clock.now();

@@ -12,38 +12,41 @@ import { bodyOf, count, lanesOf, type WaitingSubmission } from './submission.js'
 import type { Slots } from './slots.js';
 import type { SubmitterParts } from './submitter.js';
 
-/** What a call asks of the submitter. */
+/** The part of the submitter that a paid call uses. */
 export interface CallHost {
   readonly slots: Slots;
-  /** Chooses what the call carries, once the rate limit has granted it. */
+  /** Chooses the submissions for the call. Called once the rate limit has granted the call. */
   choose(): readonly WaitingSubmission[];
-  /** The fewest slots that are worth a call. */
+  /** The call is not sent when fewer slots than this are free. */
   readonly fewestSlots: number;
-  /** May this one wait any longer? */
+  /** May this submission be retried, or has it failed for too long or too often? */
   mayWait(one: WaitingSubmission): boolean;
-  /** These leave now. */
+  /** Called when the request with these submissions is about to be sent. */
   onLeft(members: readonly WaitingSubmission[]): void;
-  /** The service has taken jobs. */
+  /** Called when the service has accepted the jobs of these submissions. */
   onAccepted(members: readonly WaitingSubmission[]): void;
-  /** One may be submitted again. */
+  /** Adds a submission to the waiting ones again, for another attempt. */
   again(one: WaitingSubmission): void;
-  /** Nothing leaves for a while: as long as a failure asks, or longer each time. */
+  /**
+   * Sends no call for a while, in milliseconds: for as long as the failure asks (`Retry-After`), else for
+   * `firstMs`, doubled with each failure up to `mostMs`.
+   */
   pause(firstMs: number, mostMs?: number, failure?: unknown): void;
 }
 
-/** Nothing may leave after all: no slot is free, or nobody waits any more. */
+/** Ends a call before it is sent, because no slot is free or no caller waits for it any more. */
 class EmptyBatch extends Error {}
 
-/** What has left. */
+/** The contents of a request that is in flight. */
 interface PaidBatch {
   readonly members: readonly WaitingSubmission[];
-  /** One for each job; `undefined` without a journal. */
+  /** One claim for each job; its value is `undefined` without a journal. */
   readonly claims: readonly JobClaim[];
   readonly slots: readonly string[];
   readonly body: unknown;
 }
 
-/** A parcel with its claims. */
+/** A submission with the claims of its jobs. */
 interface Load {
   readonly one: WaitingSubmission;
   readonly own: readonly JobClaim[];
@@ -53,13 +56,23 @@ type JobClaim = HeldClaim | undefined;
 
 const firstPauseMs = 500;
 const maxPauseMs = 60_000;
-// "10 requests per 10 minutes", where the service does not say how long it wants to be left alone.
+// The pause after a 429 without `Retry-After`. The limit is "10 requests per 10 minutes".
 const limitPauseMs = 60_000;
 const maxLimitPauseMs = 5 * 60_000;
 const askAgainMs = 3_000;
 const journalAgainMs = 5_000;
 
-/** One paid call: it carries what waits when the rate limit grants it, and tells each job what became of it. */
+/**
+ * Makes one paid call. It takes the waiting submissions when the rate limit grants the call, sends their jobs
+ * in one request and passes the outcome to each submission:
+ *
+ *     outcome of the request    claims in the journal       slots      submission
+ *     accepted                  the ids of the files        assigned   resolves
+ *     not sent                  removed                     released   is retried or rejects
+ *     rejected, by a limit      removed                     released   is retried or rejects
+ *     rejected, otherwise       removed                     released   rejects
+ *     unknown                   unknown                     kept       rejects; with `sendsUnknown` retried
+ */
 export class PaidCall {
   readonly #parts: SubmitterParts;
   readonly #host: CallHost;
@@ -67,13 +80,13 @@ export class PaidCall {
   readonly #id = crypto.randomUUID();
   readonly #controller = new AbortController();
   #batch: PaidBatch | undefined;
-  /** The entries of jobs whose outcome is unknown, by their claims. */
+  /** The journal entries of jobs whose outcome is unknown, by the claims they replaced. */
   readonly #lost = new Map<HeldClaim, StoredEntry<Unknown>>();
   #callId: number | undefined;
-  /** Does every job of the call have its outcome? */
+  /** Has a response decided the outcome of every job? */
   #isAnswered = false;
   #onLeft: () => void = () => undefined;
-  /** Resolves when the request leaves. */
+  /** Resolves right before the request is sent. */
   readonly left = new Promise<void>((resolve) => {
     this.#onLeft = resolve;
   });
@@ -84,7 +97,7 @@ export class PaidCall {
     this.#head = head;
   }
 
-  /** Nobody wants it any more, as long as it has not left. */
+  /** Cancels the call because no caller waits for it. Once the request has been sent, this has no effect. */
   cancel(): void {
     if (!this.#batch) {
       this.#controller.abort(new EmptyBatch());
@@ -148,7 +161,7 @@ export class PaidCall {
       : videoRecords(answer, this.#batch?.claims.length ?? 0);
   }
 
-  /** Takes slots and claims the jobs: the last thing before the request leaves. */
+  /** Takes slots and claims the jobs in the journal. This is the last step before the request is sent. */
   async #load(limitMs: number): Promise<PaidBatch> {
     const { slots } = this.#host;
     const chosen = this.#host.choose();
@@ -158,7 +171,7 @@ export class PaidCall {
     let places = 0;
     for (const one of chosen) {
       const fits = places + one.parcel.jobs.length <= taken.length;
-      one.state.hasLeft = fits; // a claim that nobody waits for would be unknown after a restart
+      one.state.hasLeft = fits; // no abort from here on: an abandoned claim would be unknown after a restart
       const own = fits ? await this.#claim(one, places, limitMs) : undefined;
       one.state.hasLeft = own !== undefined;
       if (own) {
@@ -166,7 +179,7 @@ export class PaidCall {
         places += own.length;
       }
     }
-    // Whose caller has given up meanwhile is not sent.
+    // Skip jobs whose caller gave up while they were being claimed.
     const givenUp = loads.filter(({ one }) => isGivenUp(one));
     void this.#giveBack(givenUp);
     const going = loads.filter((load) => !givenUp.includes(load));
@@ -189,7 +202,8 @@ export class PaidCall {
     return { members, claims, slots: taken.slice(0, claims.length), body: bodyOf(members) };
   }
 
-  // Its caller hears of it once the claim is gone: after a restart it would stand for a job that was sent.
+  // Rejects the caller only after the claims are removed. A claim that stays in the journal would count,
+  // after a restart, as a job that may have been sent.
   async #giveBack(loads: readonly Load[]): Promise<void> {
     await this.#free(
       loads.map(({ one }) => one),
@@ -201,7 +215,10 @@ export class PaidCall {
     }
   }
 
-  /** The claims of a parcel; `undefined` when it does not go with this call. */
+  /**
+   * Claims the jobs of a submission in the journal. Returns `undefined` when a job could not be claimed: the
+   * submission is then not part of this call.
+   */
   async #claim(
     one: WaitingSubmission,
     from: number,
@@ -235,7 +252,7 @@ export class PaidCall {
     } else if (stop?.aborted) {
       one.reject(stop.reason);
     } else if (lane && isJournalGone(failed.reason) && this.#host.mayWait(one)) {
-      one.tries++; // it may be about this job alone: others go first
+      one.tries++; // the failure may concern only this job, so others go first
       this.#parts.onSubmitError(failed.reason);
       this.#host.pause(journalAgainMs, journalAgainMs);
     } else {
@@ -298,7 +315,7 @@ export class PaidCall {
     }
   }
 
-  // The jobs of a call that was given up are paid for, though their caller no longer waits.
+  // Reads a response that arrives after the call was given up: its jobs are paid for, though no caller waits.
   async #onLate(answer: unknown): Promise<void> {
     let records: readonly (JobRecord | null)[];
     let unassigned: readonly JobRecord[] = [];
@@ -306,7 +323,7 @@ export class PaidCall {
       records = this.#read(answer);
     } catch (failure) {
       if (!(failure instanceof FileIdsMissingError)) {
-        return; // a no: the outcome stays unknown
+        return; // an error response: the outcome stays unknown
       }
       ({ jobs: records, unassigned } = failure.accepted);
     }
@@ -319,8 +336,8 @@ export class PaidCall {
   }
 
   /**
-   * The caller of some jobs no longer waits: their outcome is unknown until the response comes. Once nobody
-   * waits for the call, it is given up, and its response is read for a limited time.
+   * The caller of these jobs no longer waits: their outcome is unknown until the response arrives. When no
+   * caller of the call waits any more, the call is aborted, and a late response is read for a limited time.
    */
   async #onOver(own: readonly JobClaim[]): Promise<void> {
     if (this.#isAnswered) {
@@ -333,12 +350,12 @@ export class PaidCall {
     }
   }
 
-  /** The entries of claims as they stand in the journal. The claims are no longer renewed. */
+  /** The current journal entries of these claims. Stops renewing the claims. */
   #known(claims: readonly JobClaim[]): StoredEntry<Claimed | Unknown>[] {
     return claims.flatMap((claim) => (claim && (this.#lost.get(claim) ?? claim.release())) ?? []);
   }
 
-  /** Writes down that the outcome of these jobs is unknown. */
+  /** Writes into the journal that the outcome of these jobs is unknown. */
   async #lose(claims: readonly JobClaim[]): Promise<void> {
     const open = claims.filter((claim) => claim !== undefined && !this.#lost.has(claim));
     const lost = (await this.#parts.ledger?.lose(this.#known(open))) ?? [];
@@ -376,9 +393,12 @@ export class PaidCall {
     }
   }
 
-  /** Its jobs may have been made: their keys stay, and for a while their slots. */
+  /**
+   * Handles a call whose outcome is unknown. Its jobs may have been made, so their keys stay in the journal,
+   * and their slots stay taken for ten minutes.
+   */
   async #onLost({ members, claims }: PaidBatch, failure: unknown): Promise<void> {
-    // A refusal leaves open which of its jobs were made, but the service did answer.
+    // After a 4xx it is unknown which jobs were made, but the service did respond.
     const isAnswered = isPostreelError(failure) && (failure.status ?? 500) < 500;
     if (isAnswered) {
       lanesOf(members).forEach((lane) => lane.answered());
@@ -400,26 +420,30 @@ export class PaidCall {
   }
 
   #pauseAfter(failure: unknown): void {
-    // A call that nobody waits for any more says nothing about the service.
+    // A call that was aborted because no caller waits is not a failure of the service.
     if (!(failure instanceof EmptyBatch)) {
       this.#host.pause(firstPauseMs, maxPauseMs, failure);
     }
   }
 
-  // A caller may say that a job may be made twice: it takes over the key that stays as unknown.
+  // With `sendsUnknown` the caller accepts that a job may be made twice: the next attempt replaces the
+  // unknown entry of the key.
   #takeOver(one: WaitingSubmission): void {
     const { once } = one.parcel;
     const over = [...this.#lost.values()].find(({ place }) => place === once?.place);
     one.parcel = once && over ? { ...one.parcel, once: { ...once, over } } : one.parcel;
   }
 
-  /** This call did nothing: what stood under these keys before stands there again. */
+  /** The call made no job: removes the claims, or restores the entries that the claims had replaced. */
   async #free(members: readonly WaitingSubmission[], claims: readonly JobClaim[]): Promise<void> {
     const before = members.flatMap(({ parcel }) => parcel.once?.over ?? []);
     await this.#parts.ledger?.release(this.#known(claims), before);
   }
 
-  /** Too many requests, or too many jobs: waited out and made, in smaller calls where that may help. */
+  /**
+   * The service refused the call because of too many requests or too many pending jobs. Pauses, then retries
+   * the submissions; in smaller calls when the pending slots were full, or from the second refusal on.
+   */
   #onLimit(members: readonly WaitingSubmission[], failure: unknown): void {
     const jobs = count(members);
     const isFull = isPendingLimitError(failure);
@@ -437,7 +461,10 @@ export class PaidCall {
     this.#host.pause(limitPauseMs, maxLimitPauseMs, failure);
   }
 
-  /** A job that certainly was not sent goes again, unless it is no outage, or an endless one. */
+  /**
+   * Handles a submission that was certainly not sent. Retries it after a transient failure, until its retries
+   * (or the deadline of its queue) are used up; otherwise rejects it.
+   */
   #turnBack(one: WaitingSubmission, failure: unknown): void {
     const { lane } = one.parcel;
     const mayPass =
@@ -461,14 +488,15 @@ export class PaidCall {
   }
 }
 
-/** The answer to a call that needed none, or whose answer was an error. */
+/** The response fields of a result that has no HTTP response, or whose HTTP response was an error. */
 export const replayed: Omit<Answer<never>, 'data'> = {
   response: undefined,
   requestId: undefined,
   replayed: true,
 };
 
-// An owner that could not renew its claims makes no further attempt: others take the outcome for unknown.
+// A call whose claims have expired makes no further attempt: other processes already take the outcome for
+// unknown.
 function hasExpired(claims: readonly JobClaim[]): boolean {
   return claims.some((claim) => claim?.hasExpired);
 }

@@ -1,34 +1,46 @@
-/** What a queue says of its jobs. */
+/** The limits of one queue. */
 export interface LaneOptions {
-  /** Tells the queue from others: their jobs do not share a folder. */
+  /** A name that is unique to the queue. Jobs of different queues do not share a new folder. */
   readonly name: string;
-  /** How many of its jobs may be in progress at one time. */
+  /** The most jobs of the queue that may be in progress at one time. */
   readonly maxInProgress: number;
-  /** How many jobs it may submit at all. */
+  /** The most jobs that the queue may submit in total. */
   readonly maxJobs: number;
-  /** How long a job may wait for its turn, in milliseconds. */
+  /** How long a job may be retried before it fails, in milliseconds. */
   readonly deadlineMs: number;
 }
 
 /**
- * The jobs of one queue on their way through a submitter: how many may be in progress at one time, and
- * whether more of them may leave at all.
+ * Limits how many jobs of one queue the submitter may send: how many may be in progress at one time, and
+ * how many the queue may submit in total. A job is counted when it is sent:
+ *
+ *     event                                      inProgress   left
+ *     leave()     the request is sent                +n        -n
+ *     comeBack()  the service made no job            -n        +n
+ *     end()       the job ended, or is unknown       -n
+ *     follow()    the job was submitted earlier      +1
  */
 export class QueueQuota {
   readonly name: string;
   readonly deadlineMs: number;
-  /** How many more jobs may be submitted at all. */
+  /** How many more jobs the queue may submit in total. */
   left: number;
-  /** Jobs that have left and are not over. */
+  /** The number of jobs that have been sent and have not ended. */
   inProgress = 0;
   isPaused = false;
-  /** Is a call of it on its way? The next one waits for the answer: it may be the second that is lost. */
+  /**
+   * Is a call of this queue in flight? The next call waits for its response: after two lost responses in a
+   * row the queue sends nothing more.
+   */
   isUnderWay = false;
-  /** Do more jobs come soon? A call that can carry more waits a moment for them. */
+  /** Is the queue still reading its input? A call that has room waits up to a second for more jobs. */
   isFilling = false;
-  /** Has a call of it been answered? Before, a typing error is as likely as an outage. */
+  /**
+   * Has the service responded to a call of this queue? Before that, a connection error may come from a
+   * mistyped address as well as from an outage, so it is not retried.
+   */
   hasConnected = false;
-  /** The folder of its videos, once there is one. */
+  /** The folder of the queue's videos; `undefined` until a response or an earlier run names it. */
   folderId: string | undefined;
   readonly #options: LaneOptions;
 
@@ -39,37 +51,37 @@ export class QueueQuota {
     this.left = options.maxJobs;
   }
 
-  /** How many more of its jobs may leave now. */
+  /** How many more jobs of the queue may be sent now. */
   get capacity(): number {
     const { maxInProgress } = this.#options;
     const isHeld = this.isPaused || this.isUnderWay;
     return isHeld ? 0 : Math.max(0, Math.min(this.left, maxInProgress - this.inProgress));
   }
 
-  /** So many jobs leave. */
+  /** A request with this many jobs of the queue is being sent. */
   leave(jobs: number): void {
     this.inProgress += jobs;
     this.left -= jobs;
   }
 
-  /** So many jobs are over, or nobody knows whether they exist. */
+  /** This many jobs have ended, or their outcome is unknown. */
   end(jobs: number): void {
     this.inProgress -= jobs;
   }
 
-  /** So many jobs were not made. */
+  /** The service did not make this many jobs: they may be submitted again. */
   comeBack(jobs: number): void {
     this.inProgress -= jobs;
     this.left += jobs;
   }
 
-  /** A job that was submitted before is in progress; the rest goes where its file is. */
+  /** Counts a job of an earlier run that is still in progress. New videos go into the folder of that job. */
   follow(folderId: string | undefined): void {
     this.inProgress++;
     this.folderId ??= folderId;
   }
 
-  /** A call was answered, with yes or no. */
+  /** The service responded to a call of this queue, with success or with an error. */
   answered(folderId?: string): void {
     this.hasConnected = true;
     this.folderId ??= folderId;

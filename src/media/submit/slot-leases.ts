@@ -2,32 +2,32 @@ import type { RateBudgetStore } from '../../core/rate-store.js';
 import { answerWithin, type Clock } from '../../core/async.js';
 import { isMisconfigured, StoreHealth } from '../../core/shared-rate-limit.js';
 
-/** How long a job takes a slot when it is unknown whether it exists. */
+/** How long a job holds a slot when it is unknown whether the job exists, in milliseconds. */
 export const uncertainMs = 10 * 60_000;
 
 /**
- * A store with `hold` has its leases renewed, each for as long as a job without an owner may go on:
- * the service still counts the jobs of a worker that died.
+ * The lease time at a store with `hold`, where leases are renewed. When a worker dies, its leases stay this
+ * long, because the service still counts its jobs.
  */
 const renewedLeaseMs = uncertainMs;
 
-// Another store keeps them for as long as a job may take.
+// The lease time at a store without `hold`: as long as a job may take.
 const longLeaseMs = 60 * 60_000;
 const askStoreAgainMs = 3_000;
-// A store that is slower than this is as good as gone.
+// A store that takes longer than this to respond counts as unreachable.
 const maxAnswerMs = 5_000;
 
-/** The leases of pending slots at the store that the processes of a project share, if there is one. */
+/** Leases pending slots from the store that the processes of a project share, if there is a store. */
 export class SlotLeases {
   readonly #group: string;
   readonly #clock: Clock;
   #store: RateBudgetStore | undefined;
-  /** What was not given back to it, as far as is known. */
+  /** The leases that could not be given back yet. They are given back with the next call. */
   #owed: readonly string[] = [];
-  /** The names that it keeps, or will have heard to keep. */
+  /** The names that the store keeps, or is being asked to keep. */
   readonly #kept = new Set<string>();
   readonly #health: StoreHealth;
-  /** Tells the client whose queue came last. */
+  /** Emits a `warning` at the client that created the slots. */
   warn: (message: string) => void = () => undefined;
 
   constructor(store: RateBudgetStore | undefined, group: string, clock: Clock) {
@@ -37,23 +37,26 @@ export class SlotLeases {
     this.#health = new StoreHealth((message) => this.warn(message), clock);
   }
 
-  /** Uses this store from now on; false when it uses another one. */
+  /** Uses this store from now on. Returns false when another store is already in use. */
   shares(store: RateBudgetStore | undefined): boolean {
     this.#store ??= store;
     return store === undefined || store === this.#store;
   }
 
-  /** Does the store know leases by the ids of files? */
+  /** Can the store keep leases under the ids of files? */
   get canHold(): boolean {
     return this.#store?.hold !== undefined;
   }
 
-  /** When to ask the store again for a slot that it did not have. */
+  /** How long to wait before asking a full store again, in milliseconds; 0 without a store. */
   get askAgainMs(): number {
     return this.#store?.lease ? askStoreAgainMs : 0;
   }
 
-  /** Takes up to so many leases; `undefined` where each process is by itself. */
+  /**
+   * Takes up to `count` leases. Returns `undefined` when there is no store, or the store cannot be reached:
+   * the process then counts only its slots.
+   */
   async take(count: number, limit: number): Promise<readonly string[] | undefined> {
     const store = this.#store;
     if (!store?.lease || count === 0) {
@@ -77,11 +80,11 @@ export class SlotLeases {
         throw reason;
       }
       this.#health.failed('lease', reason);
-      return undefined; // a store that is gone leaves each process to itself
+      return undefined; // the store cannot be reached
     }
   }
 
-  /** Keeps leases under these names; those in `instead` are given back for them. */
+  /** Keeps or renews leases under these names, and gives back the leases in `instead`. */
   hold(names: readonly string[], instead: readonly string[]): void {
     const store = this.#store;
     if (names.length > 0 && store?.hold) {
@@ -89,14 +92,14 @@ export class SlotLeases {
       names.forEach((name) => this.#kept.add(name));
       const call = async () => {
         await store.hold?.(this.#group, names, renewedLeaseMs, instead);
-        // A slow store may keep a lease after it heard that it was given back.
+        // A slow store may process this call after a lease was given back, and keep the lease.
         this.giveBack(names.filter((name) => !this.#kept.has(name)));
       };
       this.#report('hold', call(), instead);
     }
   }
 
-  /** Gives leases back, and those that the store has not heard of. */
+  /** Gives these leases back, together with those that could not be given back before. */
   giveBack(names: readonly string[]): void {
     const all = [...this.#owed, ...names];
     const store = this.#store;
@@ -108,7 +111,8 @@ export class SlotLeases {
     }
   }
 
-  // A store that restarts gets it later: until a lease runs out, its slot could not be used.
+  // When the store cannot be reached, the leases are given back later. Otherwise their slots would stay
+  // blocked until the leases expire.
   #report(step: 'hold' | 'give back', call: Promise<void>, givenBack: readonly string[]): void {
     const answer = answerWithin(call, maxAnswerMs, { onLate: () => undefined, clock: this.#clock });
     answer.then(
@@ -121,7 +125,7 @@ export class SlotLeases {
   }
 }
 
-// A store may answer anything.
+// The store is written by the caller and may return anything.
 function isList(answer: unknown): boolean {
   return Array.isArray(answer);
 }

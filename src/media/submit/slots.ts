@@ -2,32 +2,38 @@ import type { Clock } from '../../core/async.js';
 import type { RateBudgetStore } from '../../core/rate-store.js';
 import { SlotLeases, uncertainMs } from './slot-leases.js';
 
-// A file that nobody has heard of for so long is taken for ended.
+// A file without a status check for this long counts as ended.
 const quietMs = uncertainMs;
 const renewEveryMs = 60_000;
 
 interface Slot {
-  /** When it comes free unless something is heard of it. */
+  /** The time when the slot becomes free, unless a status check sees the file before. */
   readonly until: number;
   readonly renewedAt: number;
-  /** Its name at the store. */
+  /** The name of the lease at the store. */
   readonly lease: string | undefined;
 }
 
-/** What the slots of a project are made of. */
+/** The settings and dependencies of the slots of a project. */
 export interface SlotParts {
   readonly limit: number;
   readonly clock: Clock;
-  /** Where several processes share them. */
+  /** The store through which several processes share the slots. */
   readonly store: RateBudgetStore | undefined;
   readonly group: string;
   readonly warn: (message: string) => void;
 }
 
 /**
- * The pending slots of a project: as many jobs as may be queued or processing. A slot is taken right
- * before a job leaves and comes free when its file is seen at its end. What is not heard of for ten
- * minutes counts as ended: a job whose answer was lost, or one that nobody asks for.
+ * The pending slots of a project: one for each job that may be queued or processing. A slot is taken right
+ * before a job is sent and becomes free when a status check sees that its file has ended. A slot also
+ * becomes free when no status check has seen its file for ten minutes, for example when the response to the
+ * job was lost, or when nobody waits for the file.
+ *
+ *     take()     names of the form `call 1`, each with a lease of the store, if there is one
+ *     assign()   the slot passes from `call 1` to the id of the file
+ *     seen()     keeps the slot for ten more minutes, or releases it
+ *     release()  the slot is free, its lease is given back
  */
 export class Slots {
   readonly limit: number;
@@ -44,12 +50,12 @@ export class Slots {
     this.#leases.warn = warn;
   }
 
-  /** Leases the slots of a store from now on; false when they are leased of another one. */
+  /** Uses this store for leases from now on. Returns false when another store is already in use. */
   shares(store: RateBudgetStore | undefined): boolean {
     return this.#leases.shares(store);
   }
 
-  /** Do other processes take slots, too? */
+  /** Do other processes take slots of the same project? */
   get areShared(): boolean {
     return this.#leases.askAgainMs > 0;
   }
@@ -61,23 +67,23 @@ export class Slots {
     return Math.max(0, this.limit - this.#taken.size);
   }
 
-  /** When a slot comes free by itself. */
+  /** The time when the next slot becomes free without a status check; `Infinity` when no slot is taken. */
   get nextAt(): number {
     return Math.min(Number.POSITIVE_INFINITY, ...[...this.#taken.values()].map((one) => one.until));
   }
 
-  /** The files that have slots. */
+  /** The ids of the files that have slots. */
   get files(): string[] {
     return [...this.#taken.keys()].filter((name) => !name.startsWith(callPrefix));
   }
 
-  /** Takes as many slots as are free, up to a number; none where they are fewer than `atLeast`. */
+  /** Takes up to `count` of the free slots. Takes none when fewer than `atLeast` are free. */
   async take(count: number, atLeast = 1): Promise<string[]> {
     const wanted = Math.min(count, this.free);
     const names = Array.from({ length: wanted }, () => `${callPrefix}${++this.#names}`);
     names.forEach((name) => this.#set(name, undefined));
     const leases = wanted >= atLeast ? await this.#lease(names) : [];
-    const got = leases?.length ?? wanted; // a store that is gone leaves each process to itself
+    const got = leases?.length ?? wanted; // without a reachable store each process counts only its slots
     names.slice(0, got).forEach((name, index) => this.#set(name, leases?.[index]));
     const taken = names.slice(0, got);
     this.release(got < atLeast ? names : names.slice(got));
@@ -93,7 +99,7 @@ export class Slots {
     }
   }
 
-  /** The jobs that slots were taken for are these files now. */
+  /** Passes the slots of a call to the files that its jobs became. */
   assign(names: readonly string[], fileIds: readonly string[]): void {
     const leases = names.flatMap((name) => this.#taken.get(name)?.lease ?? []);
     fileIds.forEach((fileId, index) => {
@@ -104,7 +110,10 @@ export class Slots {
     this.#leases.hold(fileIds, leases);
   }
 
-  /** A status check has seen a file: one that is being made has a slot, whether there is one or not. */
+  /**
+   * Notes a status check of a file. A file in progress holds a slot, even when no slot was free for it: the
+   * service counts it. A file that has ended releases its slot.
+   */
   seen(fileId: string, isOver: boolean): void {
     if (isOver) {
       this.release([fileId]);
@@ -124,7 +133,7 @@ export class Slots {
     }
   }
 
-  /** These jobs are over, or were not made. */
+  /** Releases the slots of jobs that have ended or were not made. */
   release(names: readonly string[]): void {
     if (names.some((name) => this.#taken.has(name))) {
       this.#forget(names);
@@ -132,7 +141,7 @@ export class Slots {
     }
   }
 
-  /** Calls back when slots come free; returns a way to stop listening. */
+  /** Calls the listener when slots become free. Returns a function that removes it. */
   onFree(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -150,7 +159,7 @@ export class Slots {
   }
 }
 
-// No file has such an id.
+// The names of slots that have no file yet. No file id begins like this.
 const callPrefix = 'call ';
 
 const projects = new Map<string, Slots>();

@@ -7,67 +7,67 @@ import type { TextRange } from '../generate/types.js';
 import type { FileKind } from '../status/intervals.js';
 import type { QueueQuota } from './queue-quota.js';
 
-/** What one call of `generate` submits: it is never split. */
+/** The jobs of one caller that go into one call. A submission is never split over several calls. */
 export interface Submission {
   readonly kind: FileKind;
   readonly jobs: readonly MediaJob[];
-  /** The folder of videos, as the caller wants it. */
+  /** The folder that the caller chose for the videos. */
   readonly folder: { readonly file?: string | undefined; readonly folderId?: string | undefined };
-  /** The key of a single job that is submitted once. */
+  /** The idempotency key of a job that may be submitted only once. A submission with a key has one job. */
   readonly once?: OnceJob | undefined;
   readonly options: RequestOptions;
-  /** Is it submitted again where nobody knows whether it was? */
+  /** Is the submission sent again when its outcome is unknown? The jobs may then be made twice. */
   readonly sendsUnknown: boolean;
-  /** Aborts when it is not wanted any more, unless it has left by then. */
+  /** Aborts when the caller no longer wants the jobs. It has no effect once the request has been sent. */
   readonly stop?: AbortSignal | undefined;
-  /** Which part of a longer text its speech is. */
+  /** The range of the longer text that this job speaks. */
   readonly part?: TextRange | undefined;
-  /** The queue that it belongs to. */
+  /** The quota of the queue that the jobs belong to; `undefined` for a direct call. */
   readonly lane?: QueueQuota | undefined;
 }
 
-/** The jobs of a parcel, as the service has them. */
+/** The response of the service to a submission: one record for each job. */
 export type Submitted = Answer<JobRecord[]> & { readonly known?: { readonly isSaved: boolean } };
 
-/** A parcel that waits for its call, or is on its way. */
+/** A submission that waits for its call, or is in flight. */
 export interface WaitingSubmission {
   parcel: Submission;
   readonly state: CallState;
   readonly minutes: number;
-  /** When it could not be submitted for the first time. */
+  /** The time of the first failed attempt to submit it, in milliseconds on the client's clock. */
   failingSince: number | undefined;
-  /** The most jobs that its call may carry: fewer after one with more was refused. */
+  /** The most jobs that its call may contain. It is halved after the service refused a larger call. */
   maxCompany: number;
-  /** How often a limit of the service has refused it. */
+  /** The number of attempts that the service refused because of a limit. */
   refusals: number;
-  /** How often it failed for another reason. */
+  /** The number of attempts that failed for another reason. */
   tries: number;
-  /** Has its caller got a result, or given up? */
+  /** Does the caller have a result, or has it given up? */
   isOver: boolean;
-  /** Tells the call that carries it. */
+  /** Called when `isOver` becomes true. The paid call that contains the submission sets this listener. */
   onOver: () => void;
   readonly resolve: (submitted: Submitted | 'taken') => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** How many jobs these are. */
+/** The number of jobs in these submissions. */
 export function count(members: readonly WaitingSubmission[]): number {
   return members.reduce((sum, { parcel }) => sum + parcel.jobs.length, 0);
 }
 
-/** The queues that these belong to. */
+/** The quotas of the queues that these submissions belong to. */
 export function lanesOf(members: readonly WaitingSubmission[]): Set<QueueQuota> {
   return new Set(members.flatMap(({ parcel }) => parcel.lane ?? []));
 }
 
-/** The folder of a parcel: its own, or the one that its queue has by now. */
+/** The folder of a submission. When the caller chose none, it is the folder that the queue already has. */
 export function folderOf({ folder, lane }: Submission): Submission['folder'] {
   return folder.folderId === undefined && lane?.folderId !== undefined
     ? { ...folder, folderId: lane.folderId }
     : folder;
 }
 
-/** The body of a call for these parcels. */
+/** The request body of one call for these submissions. */
 export function bodyOf(members: readonly WaitingSubmission[]): unknown {
   const [first] = members;
   const payload = members.flatMap(({ parcel }) => parcel.jobs);

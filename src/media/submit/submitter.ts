@@ -18,31 +18,31 @@ import { PaidCall, type CallHost } from './paid-call.js';
 import type { Submission, Submitted, WaitingSubmission } from './submission.js';
 import type { Slots } from './slots.js';
 
-/** What a submitter works with. */
+/** The dependencies of a submitter. */
 export interface SubmitterParts {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly slots: () => Promise<Slots>;
   readonly ledger: JobLedger | undefined;
-  /** The rate limit; `undefined` when it is left to the caller. */
+  /** The rate limit; `undefined` when the caller enforces it. */
   readonly limits: { readonly limit: number; readonly windowMs: number } | undefined;
-  /** How long one attempt may take unless the caller sets it. */
+  /** How long one attempt may take, in milliseconds, unless the caller sets a `timeout`. */
   readonly timeoutMs: number;
   readonly retries: number;
-  /** Does each call go by itself, since no request may wait for another (Workers)? */
+  /** Is each submission sent in a separate call? On Workers one request may not wait for another. */
   readonly mustBeAlone: boolean;
-  /** Checks a file that has a slot; never rejects. */
+  /** Checks the status of a file that has a slot; never rejects. */
   readonly check: (fileId: string, signal: AbortSignal) => Promise<unknown>;
   /** Do status checks count towards the rate limit? */
   readonly areChecksCharged: () => boolean;
   readonly onAccepted: (record: JobRecord, callId: number | undefined) => void;
-  /** Calls cannot be sent, or the journal does not answer, and a queue waits for it. */
+  /** Called when calls cannot be sent, or the journal cannot be reached, and a queue retries. */
   readonly onSubmitError: (failure: unknown) => void;
-  /** Jobs wait for slots. */
+  /** Called about once a minute while submissions wait. */
   readonly onWait: (waitMs: number, queued: number) => void;
 }
 
-// A queue that reads on: its next jobs fill the call.
+// While a queue reads its input, a call with room waits this long for the next job.
 const fillMs = 1_000;
 const checkEveryMs = 10_000;
 const freshMs = 3_000;
@@ -52,15 +52,18 @@ const maxWithoutMs = 10 * 60_000;
 const usualPatienceMs = 24 * 60 * 60_000;
 const maxRefusals = 8;
 const reportEveryMs = 60_000;
-// An answer takes a second. What hangs holds up the next call no longer than this.
+// A response usually takes a second. A call that hangs delays the next one no longer than this.
 const maxFlightMs = 10_000;
 const aloneAskAgainMs = 1_000;
 
 /**
- * When a call leaves. What is to be submitted waits here until the rate limit grants a call and slots are
- * free; then as many jobs leave with it as there are slots, longest first. While more jobs wait than slots
- * are free, a call waits until it is worth one of "10 requests per 10 minutes": until the free slots have
- * been idle for long enough, all together.
+ * Decides when a paid call is sent and which submissions it contains. A submission waits here until the rate
+ * limit grants a call and slots are free. The call then takes as many jobs as there are free slots, longest
+ * first.
+ *
+ * Requests are scarce ("10 requests per 10 minutes"). While more videos wait than slots are free, the
+ * submitter delays a call so that it fills more slots. It adds up how long the free slots have been idle
+ * (`#idleMs`, slots × milliseconds) and sends the call when the sum reaches `#worthMs()`.
  */
 export class Submitter {
   readonly #parts: SubmitterParts;
@@ -69,14 +72,17 @@ export class Submitter {
   readonly #company = new BatchPolicy();
   #slots: Slots | undefined;
   #isRunning = false;
-  /** The call that waits for the rate limit. */
+  /** The paid call that waits for the rate limit and is not sent yet. */
   #next: { readonly kind: FileKind; readonly call: PaidCall } | undefined;
-  /** Since when a call of videos is under way: the next one waits for its answer. */
+  /** The time when the call of videos that is in flight was sent. The next one waits for its response. */
   #inFlightSince: number | undefined;
   #joinedAt = Number.NEGATIVE_INFINITY;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #pauses = 0;
-  /** How long slots were free while more jobs waited, all together, since the last call of videos. */
+  /**
+   * The idle time of all free slots, added up, since the last call of videos. It grows only while more videos
+   * wait than slots are free.
+   */
   #idleMs = Number.POSITIVE_INFINITY;
   #counted = { at: 0, free: 0 };
   #checkedAt = Number.NEGATIVE_INFINITY;
@@ -87,20 +93,23 @@ export class Submitter {
     this.#parts = parts;
   }
 
-  /** Something has changed outside: a queue goes on, or one of its jobs is over. */
+  /** Wakes the submitter after a change elsewhere: a queue was resumed, or one of its jobs has ended. */
   wake(): void {
     if (!this.#parts.mustBeAlone) {
       this.#news.notify();
     }
   }
 
-  /** The slots of the project. */
+  /** Returns the slots of the project. */
   async open(): Promise<Slots> {
     this.#slots ??= await this.#parts.slots();
     return this.#slots;
   }
 
-  /** Waits with the others; resolves to `'taken'` when another run has claimed its key meanwhile. */
+  /**
+   * Submits a submission together with the others that wait. Resolves to `'taken'` when another run claims
+   * its idempotency key first.
+   */
   async submit(parcel: Submission, state: CallState): Promise<Submitted | 'taken'> {
     if (this.#parts.mustBeAlone && this.#waiting.size > 0) {
       return new Submitter(this.#parts).submit(parcel, state);
@@ -120,7 +129,7 @@ export class Submitter {
       onOver: () => undefined,
       ...settle,
     };
-    // A job that has left is not taken back: its response is read, and the journal hears of it.
+    // An abort does not stop a request that has been sent: its response is read and written to the journal.
     const stopListening = onAbort(signal, () => waiting.reject(signal?.reason));
     const stopTimer = Number.isFinite(deadline)
       ? clock.limit(deadline, () => waiting.reject(lateError(waiting)))
@@ -143,7 +152,7 @@ export class Submitter {
       Object.assign(one.state, { hasLeft: false, outcome });
       const { stop } = one.parcel;
       if (stop?.aborted) {
-        one.reject(stop.reason); // it had left, and comes back
+        one.reject(stop.reason); // the caller gave up while the request was in flight
         return;
       }
       this.#waiting.add(one);
@@ -174,11 +183,11 @@ export class Submitter {
       const slots = await this.open();
       stop = this.#parts.mustBeAlone ? stop : slots.onFree(() => this.#news.notify());
       while (this.#waiting.size > 0) {
-        await macrotask(); // jobs that come together go together
+        await macrotask(); // collects the jobs that are submitted in the same tick
         await this.#turn(slots);
       }
     } catch (reason) {
-      // The key cannot be had, or a bug: nobody must wait for ever.
+      // The API key cannot be loaded, or there is a bug: no caller may wait for ever.
       [...this.#waiting].forEach((one) => one.reject(reason));
     } finally {
       stop();
@@ -187,7 +196,7 @@ export class Submitter {
     }
   }
 
-  /** Makes the next call when its time has come, or waits for news until then. */
+  /** Sends the next call if its time has come; otherwise waits for that time or for a change. */
   async #turn(slots: Slots): Promise<void> {
     const now = this.#parts.clock.now();
     this.#countIdle(slots, now);
@@ -209,7 +218,7 @@ export class Submitter {
     if (free < Math.min(parcel.jobs.length, slots.limit)) {
       return Number.POSITIVE_INFINITY;
     }
-    // A text goes by itself: no other would fill its call.
+    // A call carries only one text, so there is nothing to collect for it.
     if (parcel.kind === 'audio') {
       return this.#pausedUntil;
     }
@@ -231,8 +240,9 @@ export class Submitter {
   }
 
   /**
-   * The idle time of slots that is worth a call: as much as comes together between two calls when those of
-   * a window are spread over it (with some to spare for the end) and jobs take the usual time.
+   * The idle time of slots, added up, at which a call is sent. It is the idle time that adds up between two
+   * calls when the calls of a window are spread evenly over it (at 5/6 of the spacing, so that some are left
+   * at its end) and each job takes the usual five minutes.
    */
   #worthMs({ limit }: Slots): number {
     return (limit * (this.#spacingMs * (5 / 6)) ** 2) / (2 * usualJobMs);
@@ -243,7 +253,7 @@ export class Submitter {
     return windowMs / limit;
   }
 
-  /** Do more videos wait than may leave at once? Then each call counts. */
+  /** Do more videos wait than slots are free? Then each call should carry as many as it can. */
   #isCrowded({ free }: Slots): boolean {
     return this.#waitingVideos > free;
   }
@@ -256,7 +266,10 @@ export class Submitter {
     return jobs;
   }
 
-  /** Waits until a time, or for news. Files that have the slots are checked meanwhile. */
+  /**
+   * Waits until a time, or for a change. While the slots are full, checks the files that hold them every ten
+   * seconds. Reports the wait once a minute.
+   */
   async #rest(head: WaitingSubmission, slots: Slots, at: number): Promise<void> {
     const now = this.#parts.clock.now();
     const isFull = slots.free < Math.min(head.parcel.jobs.length, slots.limit);
@@ -279,11 +292,14 @@ export class Submitter {
 
   async #pauseForNews(maxMs: number): Promise<void> {
     const { mustBeAlone: goesAlone, clock } = this.#parts;
-    // There nobody else may wake it.
+    // On Workers no other request may wake this one.
     await this.#news.wait(goesAlone ? Math.min(maxMs, aloneAskAgainMs) : maxMs, clock);
   }
 
-  /** A call is rare: looks whether it can carry more before it leaves. */
+  /**
+   * Checks the files that hold slots before a call is sent: some may have ended, and the call can then carry
+   * more jobs. Returns whether it has checked them.
+   */
   async #hasChecked({ parcel }: WaitingSubmission, slots: Slots, now: number): Promise<boolean> {
     const counts = parcel.kind === 'video' && this.#isCrowded(slots);
     if (!counts || now - this.#checkedAt < freshMs || slots.files.length === 0) {
@@ -315,7 +331,7 @@ export class Submitter {
     );
   }
 
-  /** Makes one call: waits until it has left, or is over. */
+  /** Makes one call. Resolves when the request is sent, or when the call has ended without being sent. */
   async #send(head: WaitingSubmission, slots: Slots): Promise<void> {
     const { kind } = head.parcel;
     const call = new PaidCall(this.#parts, this.#hostOf(head, slots), head);
@@ -329,7 +345,7 @@ export class Submitter {
     this.#next = undefined;
   }
 
-  /** What a call asks of its submitter. */
+  /** The part of this submitter that a paid call uses. */
   #hostOf(head: WaitingSubmission, slots: Slots): CallHost {
     return {
       slots,
@@ -358,12 +374,12 @@ export class Submitter {
     const [first] = members;
     if (first?.parcel.kind === 'video') {
       this.#inFlightSince = this.#parts.clock.now();
-      // Once a job that had to go alone is accepted, the others follow.
+      // This job had to be sent alone. The next call need not wait for idle slots.
       this.#idleMs = this.#company.mayShare(first.parcel) ? 0 : Number.POSITIVE_INFINITY;
     }
   }
 
-  /** What a call carries: its head, and what may share it and fits. */
+  /** Chooses the submissions of a call: its head, and the others that may share the call and fit into it. */
   #choose(head: WaitingSubmission, slots: Slots): WaitingSubmission[] {
     const isOpen = this.#company.mayShare(head.parcel);
     const envelope = batchKeyOf(head.parcel);
@@ -389,7 +405,8 @@ export class Submitter {
     return chosen;
   }
 
-  // Where the slots are shared, a process leaves few of them to the others: they have a call to fill, too.
+  // When several processes share the slots, a process that gets only a few of them takes none: the others
+  // have calls to fill, too. After ten minutes without an accepted call, one slot is enough.
   #fewestSlots({ parcel, maxCompany }: WaitingSubmission, slots: Slots): number {
     const isPatient = this.#parts.clock.now() - this.#acceptedAt < maxWithoutMs;
     const hasCompany = parcel.kind === 'video' && this.#company.mayShare(parcel);

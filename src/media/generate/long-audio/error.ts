@@ -14,7 +14,7 @@ export class LongAudioError extends PostreelError {
   /** @internal */
   static override readonly brands = branded(this, 'LongAudioError');
 
-  /** The accepted parts, in the order of the text. `job.part` is the place of each. */
+  /** The accepted parts, in the order of the text. `job.part` is the range of each. */
   readonly jobs: readonly GenerationJob[];
 
   constructor(jobs: readonly GenerationJob[], partCount: number, cause: unknown) {
@@ -23,7 +23,7 @@ export class LongAudioError extends PostreelError {
       `${jobs.length} of ${partCount} parts of the text were submitted, and are in \`jobs\`.${why}`,
       {
         code: 'LONG_AUDIO_INCOMPLETE',
-        // The outcome of the next part: after an abort nothing of it was sent.
+        // The outcome of the part that failed. An abort comes before a part is sent.
         outcome: isPostreelError(cause) ? cause.outcome : 'not-sent',
         cause,
       },
@@ -32,7 +32,7 @@ export class LongAudioError extends PostreelError {
   }
 }
 
-/** The error of parts that do not make one file. */
+/** Creates the error of parts that cannot be joined. */
 export function notJoinable(why: string): InvalidRequestError {
   return new InvalidRequestError(`The parts cannot be joined: ${why}.`, {
     code: 'AUDIO_NOT_JOINABLE',

@@ -10,8 +10,8 @@ import { isWav, joinWav } from './wav.js';
 /** How to join the parts of a long audio. */
 export interface JoinOptions extends TransferOptions {
   /**
-   * Silence between the parts, in milliseconds; at most a minute. An MP3 has it in steps of its frames,
-   * about 25 ms each.
+   * Silence between the parts, in milliseconds; at most 60 000. In an MP3 it is rounded to whole frames of
+   * about 25 ms.
    * @default 0
    */
   gapMs?: number | undefined;
@@ -23,7 +23,7 @@ const joinOptions: OptionKinds<JoinOptions> = {
   gapMs: wholeNumber(0, maxGapMs),
 };
 
-/** Downloads the parts of a speech and joins them, in their order, to one file. */
+/** Downloads the parts of a speech and joins them to one file, in order. */
 export async function joinFiles(files: readonly MediaFile[], given?: JoinOptions): Promise<Blob> {
   const { gapMs = 0, ...options } = readOptions(given, joinOptions, { name: '`joinAudio()`' });
   files.forEach(requireFile);
@@ -34,7 +34,7 @@ export async function joinFiles(files: readonly MediaFile[], given?: JoinOptions
   return join(parts, gapMs);
 }
 
-// In plain JavaScript the results of `waitForFiles()` are easily taken for the files.
+// Plain JavaScript may pass the results of `waitForFiles()` instead of the files.
 function requireFile(file: unknown, index: number): void {
   if (!isRecord(file) || typeof file['arrayBuffer'] !== 'function') {
     const message = 'must be a finished file, as `waitForFile()` resolves to';
@@ -42,7 +42,7 @@ function requireFile(file: unknown, index: number): void {
   }
 }
 
-/** The parts in one file, without decoding them. */
+/** Joins the parts to one file without decoding them. */
 function join(parts: readonly Uint8Array<ArrayBuffer>[], gapMs: number): Blob {
   if (parts.length === 0) {
     throw notJoinable('there are none');

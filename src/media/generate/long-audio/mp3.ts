@@ -2,10 +2,10 @@ import { notJoinable } from './error.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The sound of an MP3: its frames, without what is only true of the whole file. */
+/** The audio frames of an MP3, without its tags and its length information. */
 export interface Mp3Part {
   readonly frames: readonly Bytes[];
-  /** A frame of its kind. */
+  /** The first frame of the file: its format applies to all frames. */
   readonly kind: Frame;
 }
 
@@ -14,13 +14,15 @@ interface Frame {
   readonly header: Bytes;
   readonly bytes: number;
   readonly milliseconds: number;
-  /** The same for parts that make one file. */
+  /** Version, sample rate and channels, as text. Only parts with an equal format can be joined. */
   readonly format: string;
-  /** Where the first frame may say how long the file is. */
+  /**
+   * The offset in the first frame at which an `Xing` or `Info` header with the length of the file may begin.
+   */
   readonly infoAt: number;
 }
 
-// kbit/s of layer III, by the index in the header: MPEG 1, and the later ones for low rates.
+// Bitrates of layer III in kbit/s, by the index in the header: of MPEG 1, and of MPEG 2 and 2.5.
 const bitrates = {
   one: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
   later: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
@@ -30,14 +32,14 @@ const headerBytes = 4;
 const id3Bytes = 10;
 const vbriAt = 36;
 
-/** Takes an MP3 apart; `undefined` for what is none. */
+/** Splits an MP3 into its frames; `undefined` when the file is not an MP3. */
 export function mp3Part(file: Bytes): Mp3Part | undefined {
   const start = soundAt(file);
   const kind = frameAt(file, start);
   if (!kind) {
     return undefined;
   }
-  // How long this part alone is, which players would take for the length of the whole.
+  // Skips the length information of this part: players would take it for the length of the whole file.
   const info = [textAt(file, start + kind.infoAt, 4), textAt(file, start + vbriAt, 4)];
   const hasInfo = ['Xing', 'Info'].includes(info[0] ?? '') || info[1] === 'VBRI';
   const frames: Bytes[] = [];
@@ -47,12 +49,14 @@ export function mp3Part(file: Bytes): Mp3Part | undefined {
     if (isSound) {
       frames.push(file.subarray(at, at + frame.bytes));
     }
-    at += isSound ? frame.bytes : 1; // tags at the end, and what was cut off
+    at += isSound ? frame.bytes : 1; // skips tags at the end, and a frame that was cut off
   }
   return { frames, kind };
 }
 
-/** One file of the frames of all parts. Its first frame says how long it is, whatever the bitrates. */
+/**
+ * Joins the frames of all parts to one file. Its first frame contains the length, for any mix of bitrates.
+ */
 export function joinMp3(parts: readonly Mp3Part[], gapMs: number): Bytes {
   const [first] = parts;
   if (!first || parts.some(({ kind }) => kind.format !== first.kind.format)) {
@@ -81,7 +85,10 @@ const infoPlaces = 100;
 const infoBytes = 16 + infoPlaces;
 const hasFramesBytesAndPlaces = 7;
 
-/** Says how many frames there are, and in which of 256 parts of the file each percent of them begins. */
+/**
+ * Writes the `Xing` or `Info` header: the number of frames and bytes, and a seek table. For each percent of
+ * the frames, the table has the place where they begin, in 256ths of the file.
+ */
 function writeInfo(
   file: Bytes,
   at: number,
@@ -98,11 +105,11 @@ function writeInfo(
   }
 }
 
-/** The smallest frame of this kind that has so much room, and no sound in it. */
+/** Creates the smallest silent frame of this kind that has at least `roomBytes`. */
 function silentFrame({ header, infoAt }: Frame, roomBytes: number): Bytes {
   const [sync = 0, kind = 0, rates = 0, mode = 0] = header;
   for (let index = 1; index < bitrates.one.length; index += 1) {
-    // Without a checksum and a pad.
+    // A header without a checksum and without padding.
     const own = Uint8Array.of(sync, kind | 1, (index << 4) | (rates & 0x0c), mode);
     const frame = frameAt(own, 0);
     if (frame && frame.bytes >= Math.max(infoAt, roomBytes)) {
@@ -114,7 +121,7 @@ function silentFrame({ header, infoAt }: Frame, roomBytes: number): Bytes {
   throw new TypeError('a frame of the highest bitrate has room for everything');
 }
 
-// Behind the tags, and the zeros that a tag may leave for a longer one.
+// The offset of the first frame: after the tags, and after the zeros that may pad a tag.
 function soundAt(file: Bytes): number {
   let at = 0;
   while (textAt(file, at, 3) === 'ID3') {
@@ -126,7 +133,7 @@ function soundAt(file: Bytes): number {
   return at;
 }
 
-// Seven bits of each of four bytes; a flag is set where there is a footer as well.
+// The size of an ID3v2 tag: seven bits of each of four bytes. A flag shows whether the tag also has a footer.
 function id3v2Bytes(head: Bytes): number {
   const size = head.subarray(6).reduce((sum, byte) => sum * 128 + (byte & 127), 0);
   const hasFooter = ((head[5] ?? 0) & 0x10) !== 0;

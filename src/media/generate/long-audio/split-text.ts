@@ -7,9 +7,9 @@ export interface TextPart extends TextRange {
 }
 
 /**
- * Cuts a text into parts of at most `maxLength` UTF-16 units, as late as possible: at the end of a
- * sentence; a sentence that is too long by itself at a line break, else between words, else between
- * characters. Only whitespace between parts is lost.
+ * Splits a text into parts of at most `maxLength` UTF-16 units. Each part is as long as possible and ends
+ * with a sentence. A sentence that is longer than `maxLength` is cut at a line break, else between words,
+ * else between characters. Only whitespace between parts is lost.
  */
 export function splitText(text: string, maxLength: number): TextPart[] {
   const parts: TextPart[] = [];
@@ -33,9 +33,9 @@ export function splitText(text: string, maxLength: number): TextPart[] {
 
 const noEnds = { sure: [], possible: [] };
 
-/** Where to cut a sentence that does not fit. */
+/** Finds the place to cut a sentence that is too long. */
 function endInside(text: string, start: number, limit: number): number {
-  // One more: a space may stand right behind the limit.
+  // One character more, because a space may follow right after the limit.
   const window = text.slice(start, limit + 1);
   for (const gap of [/\s*[\n\r]/g, /\s+/g]) {
     const cut = [...window.matchAll(gap)].findLast(({ index }) => index > 0);
@@ -43,7 +43,7 @@ function endInside(text: string, start: number, limit: number): number {
       return start + window.slice(0, cut.index).trimEnd().length;
     }
   }
-  // A character is at most a few units long: only the end of the window has to be checked.
+  // A character has only a few units, so it is enough to segment the end of the window.
   const from = wholeCharactersFrom(text, start, limit);
   const ends = [from, ...graphemeEnds(text, from, limit + maxCharacterLength)];
   return lastBetween(ends, start, limit) ?? limit - (isInsidePair(text, limit) ? 1 : 0);
@@ -56,7 +56,7 @@ function isInsidePair(text: string, index: number): boolean {
 
 const maxCharacterLength = 64;
 
-// Segmentation has to begin at a place that is certainly not inside a character.
+// Finds a start for the segmentation that is certainly not inside a character.
 function wholeCharactersFrom(text: string, start: number, limit: number): number {
   for (let index = limit - 1; index > start && index > limit - maxCharacterLength; index--) {
     if (/[ -~]/.test(text.charAt(index))) {
@@ -72,7 +72,7 @@ function skipSpace(text: string, from: number): number {
   return rest.exec(text)?.index ?? text.length;
 }
 
-/** The last of some ascending numbers above `start` and up to `limit`. */
+/** Finds the last of ascending numbers that is above `start` and at most `limit`. */
 function lastBetween(ends: readonly number[], start: number, limit: number): number | undefined {
   let [low, high] = [0, ends.length];
   while (low < high) {

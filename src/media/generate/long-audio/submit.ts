@@ -7,16 +7,19 @@ import { routes } from '../routes.js';
 import type { AudioRequest, LongAudioRequest } from '../types.js';
 import { limits } from '../../limits.js';
 
-/** Submits one part of `count`; `index` counts from 0. An abort ends it only before it is sent: later its id would be lost. */
+/**
+ * Submits one of `count` parts; `index` counts from 0. An abort has no effect once the part has been sent:
+ * otherwise its id would be lost.
+ */
 export type SubmitPart = (
   body: AudioRequest,
   part: TextPart & { readonly index: number; readonly count: number },
   signal: AbortSignal | undefined,
 ) => PromiseLike<GenerationJob>;
 
-/** What it takes to submit a text in parts. */
+/** The dependencies of `submitLongAudio()`. */
 export interface LongAudioHost {
-  /** How many jobs may be queued or processing at one time. */
+  /** The most jobs that may be queued or processing at one time. */
   readonly pendingLimit: number;
   readonly submit: SubmitPart;
 }
@@ -43,13 +46,14 @@ export async function submitLongAudio(
   return jobs;
 }
 
-// Whatever is not text is left to the check of the request, which refuses it.
+// Content that is not a text, or is empty, becomes one part: the check of the request then decides about it.
 function partsOf({ content }: LongAudioRequest): TextPart[] {
   const parts = typeof content === 'string' ? splitText(content, limits.textLength) : [];
   return parts.length > 0 ? parts : [{ text: content, start: 0, end: 0 }];
 }
 
-// The first part would use the address up, and the callbacks of all others would be refused.
+// The callback of the first part would use up a signed URL, and the callbacks of all others would be
+// rejected.
 function refuseSharedSignature({ webhook }: LongAudioRequest, partCount: number): void {
   if (partCount < 2 || typeof webhook !== 'string' || !webhook.includes(signatureParameter)) {
     return;
@@ -69,7 +73,7 @@ async function bodyOf(
   return url === undefined ? body : { ...body, webhook: url };
 }
 
-// A text of many parts must not exceed the limit of pending jobs by itself.
+// Waits for an earlier part, so that the parts of one text do not exceed the limit of pending jobs.
 async function roomAfter(
   jobs: readonly GenerationJob[],
   pendingLimit: number,

@@ -1,12 +1,12 @@
-/** Where sentences end, as ascending offsets without the white space behind them. */
+/** The ends of sentences, as ascending offsets, not counting the white space after them. */
 export interface SentenceEnds {
-  /** Certainly the end of a sentence. */
+  /** The ends that are certain. */
   readonly sure: readonly number[];
-  /** These, and those that may just as well be an abbreviation or a quotation. */
+  /** The certain ends, and those that may also be an abbreviation or a quotation. */
   readonly possible: readonly number[];
 }
 
-// Common ones of European languages; a wrong guess only makes a cut less likely there.
+// Common abbreviations of European languages. A wrong one only makes a cut at this place less likely.
 const abbreviations =
   'Mr|Mrs|Ms|Messrs|Mx|Dr|Prof|Rev|Hon|Gen|Col|Capt|Lt|Sgt|Sen|Rep|Gov|Pres|Sr|Sra|Srta|Jr|St|Ste|' +
   'Mt|Ave|Blvd|Rd|vs|etc|al|cf|approx|ca|No|Nos|Nr|pp|p|Vol|Fig|Figs|Eq|Sec|Ch|Ed|Eds|Inc|Ltd|Co|' +
@@ -18,15 +18,15 @@ const uncertain = new RegExp(
   String.raw`${opening}(?:(?:${abbreviations})|(?:\p{L}\.)*\p{L}|\d{1,2})\.["'»›”’)\]]*$`,
   'iu',
 );
-// So much of a sentence's end decides.
+// The number of characters before an end that are tested for an abbreviation.
 const tailLength = 24;
 const windowLength = 8_192;
 
-/** Finds the ends of sentences. Single line breaks are taken for spaces: prose is often wrapped. */
+/** Finds the ends of sentences. A single line break counts as a space, because prose is often wrapped. */
 export function sentenceEnds(text: string): SentenceEnds {
   const sure: number[] = [];
   const possible: number[] = [];
-  // To Unicode an ellipsis ends nothing; a full stop before a capital letter does.
+  // For Unicode an ellipsis does not end a sentence, but a full stop before a capital letter does.
   const flat = text.replace(/\s*[\n\r]\s*/g, withoutWrap).replaceAll('…', '.');
   for (const end of sentenceEndsIn(flat)) {
     const last = possible.at(-1) ?? 0;
@@ -42,12 +42,12 @@ export function sentenceEnds(text: string): SentenceEnds {
   return { sure, possible };
 }
 
-// In V8 a step through a long text takes time in proportion to its length: hence the windows.
+// Segments the text in windows: in V8 each step takes time in proportion to the length of the whole text.
 function* sentenceEndsIn(text: string): Generator<number> {
   let size = windowLength;
   for (let from = 0; from < text.length;) {
     const ends = segmentEnds(text.slice(from, from + size), 'sentence').map((end) => from + end);
-    // The window may have cut the last one short.
+    // The window may have cut the last sentence short.
     const whole = from + size < text.length ? ends.slice(0, -1) : ends;
     yield* whole;
     from = whole.at(-1) ?? from;
@@ -55,12 +55,13 @@ function* sentenceEndsIn(text: string): Generator<number> {
   }
 }
 
-/** Where the characters of a piece of text end, as people see them: an emoji is one. */
+/** The ends of the characters in a range of text, as people see them: an emoji is one character. */
 export function graphemeEnds(text: string, from: number, to: number): number[] {
   return segmentEnds(text.slice(from, to), 'grapheme').map((end) => from + end);
 }
 
-// A blank line stays: it ends a paragraph. The length stays in any case.
+// Replaces a single line break by a space and keeps a blank line, which ends a paragraph. The length of the
+// text does not change.
 function withoutWrap(space: string): string {
   const breaks = space.match(/\r\n|\n|\r/g) ?? [];
   return breaks.length > 1 ? space : space.replace(/[\n\r]/g, ' ');

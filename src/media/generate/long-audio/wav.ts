@@ -3,7 +3,7 @@ import { notJoinable } from './error.js';
 type Bytes = Uint8Array<ArrayBuffer>;
 
 interface WavPart {
-  /** The chunk that says how the sound is written. */
+  /** The contents of the `fmt ` chunk: the encoding of the sound. */
   readonly format: Bytes;
   readonly sound: Bytes;
 }
@@ -12,14 +12,14 @@ const riffBytes = 12;
 const chunkHeadBytes = 8;
 const minFormatBytes = 16;
 const maxBytes = 0xffff_ffff;
-// What a program writes that does not know the length yet, beside 0.
+// A program that does not know the length yet writes this value, or 0.
 const unknownLength = 0xffff_ffff;
 
 export function isWav(file: Uint8Array): boolean {
   return textAt(file, 0) === 'RIFF' && textAt(file, 8) === 'WAVE';
 }
 
-/** The sound of several WAV files under one header, with silence between them. */
+/** Joins the sound of several WAV files under one header, with silence between them. */
 export function joinWav(files: readonly Bytes[], gapMs: number): Bytes[] {
   const parts = files.map(partOf);
   const [first] = parts;
@@ -29,7 +29,7 @@ export function joinWav(files: readonly Bytes[], gapMs: number): Bytes[] {
   const gap = silence(first.format, gapMs);
   const sounds = parts.flatMap(({ sound }, index) => (index === 0 ? [sound] : [gap, sound]));
   const bytes = sounds.reduce((sum, { length }) => sum + length, 0);
-  const pad = new Uint8Array(bytes % 2); // a chunk ends at an even place
+  const pad = new Uint8Array(bytes % 2); // a chunk ends at an even offset
   const header = headerOf(first.format, bytes);
   if (header.length + bytes > maxBytes) {
     throw notJoinable('together they are too long for a WAV file');
@@ -53,7 +53,7 @@ function partOf(file: Bytes): WavPart {
   throw notJoinable('a WAV file has no sound');
 }
 
-/** The sound behind the head of its chunk, up to the end of the file where it was written as it came. */
+/** The sound of a `data` chunk. When a streaming program left the size open, it ends with the file. */
 function soundAt(
   file: Bytes,
   start: number,
@@ -62,12 +62,12 @@ function soundAt(
   const isWhole = viewOf(file).getUint32(4, true) + chunkHeadBytes === file.length;
   const isUnknown = (size === 0 && !isWhole) || size === unknownLength;
   const length = Math.min(isUnknown ? Infinity : size, file.length - start);
-  // Half a sample at the end would shift all that comes behind it.
+  // Drops an incomplete sample at the end: it would shift all samples of the next part.
   return file.subarray(start, start + length - (length % blockBytesOf(format)));
 }
 
 const silentByPulseCode = 0;
-// 8 bits are written from 0 to 255; A-law and mu-law have words of their own.
+// The byte for silence by format and bits: 8-bit samples are unsigned; A-law and mu-law have special codes.
 const silentBytes: Readonly<Record<string, number>> = { '1 8': 0x80, '6 8': 0xd5, '7 8': 0xff };
 
 function silence(format: Bytes, gapMs: number): Bytes {
@@ -78,7 +78,7 @@ function silence(format: Bytes, gapMs: number): Bytes {
   return new Uint8Array(blocks * blockBytes).fill(silentBytes[kind] ?? silentByPulseCode);
 }
 
-// One sample of every channel.
+// The size of one sample of every channel, in bytes.
 function blockBytesOf(format: Bytes): number {
   return viewOf(format).getUint16(12, true) || 1;
 }
