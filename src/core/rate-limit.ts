@@ -439,7 +439,7 @@ export class CallQueue {
 
   /** The waiting calls of the same priority. */
   #callsOf(turn: SlotRequest): Map<QueuedCall, () => void> {
-    return this.#calls[priorityOf(turn)] as Map<QueuedCall, () => void>; // as: there is one map for each priority
+    return this.#calls[priorityOf(turn)] as Map<QueuedCall, () => void>; // as: one per priority
   }
 }
 

@@ -194,7 +194,7 @@ export class SharedBudget implements Budget {
     }
     const stored = answer.slots.map((id) => this.#storedSlot(id));
     cancelFrom(stored.length);
-    return own.map((slot, index) => combineSlots(slot, stored[index] as Slot)); // as: there are as many stored slots
+    return own.map((slot, index) => combineSlots(slot, stored[index] as Slot)); // as: equally many
   }
 
   /**
