@@ -392,5 +392,5 @@ export async function waitForJob<Job extends OpenRecord>(
   const isDone = (status: string | undefined) => jobStage(status) === 'done';
   const plan = { id: jobId, kind: 'Job', check, isDone, checks, report } as const;
   const times = { timeout: 600_000, interval: 2_000, outcome: 'unknown' } as const;
-  return waitForRecord<Job>({ ...plan, ...times }, given as RecordWaitOptions<Job> | undefined); // as: the options differ only in onUpdate
+  return waitForRecord<Job>({ ...plan, ...times }, given as RecordWaitOptions<Job> | undefined); // as: all but onUpdate
 }
