@@ -130,7 +130,7 @@ export function prepare(
     const content = contentOf(route, body);
     const headers: HeaderRecord = { ...settings.headers, ...readHeaders(options.headers) };
     if (!isBrowser()) {
-      headers['user-agent'] ??= `postreel/${version}`; // in a browser this header requires the service's consent
+      headers['user-agent'] ??= `postreel/${version}`; // a browser would need the service's consent
     }
     const cookie = usesSession ? session.header() : undefined;
     if (cookie !== undefined) {
