@@ -42,7 +42,7 @@ function brandsOf(value: unknown): readonly string[] {
 
 function isPrototypeOf(constructor: unknown, value: unknown): boolean {
   return typeof constructor === 'function' && typeof value === 'object' && value !== null
-    ? Object.prototype.isPrototypeOf.call(constructor.prototype as object, value) // as: a class has a prototype
+    ? Object.prototype.isPrototypeOf.call(constructor.prototype as object, value) // as: classes have one
     : false;
 }
 
