@@ -80,7 +80,7 @@ export class Events<Map extends ClientEvents> {
       return;
     }
     const level = levels[name] ?? 'debug';
-    const facts = level === 'debug' ? (event as object) : withoutPeople(event as object); // as: events are objects
+    const facts = level === 'debug' ? (event as object) : withoutPeople(event as object); // as: objects
     const { method = '', path = '' } = facts as { method?: string; path?: string };
     this.#write(level, `postreel: ${name} ${method} ${path}`.trimEnd(), facts);
   }
