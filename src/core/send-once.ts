@@ -2,11 +2,11 @@
  * Passes a request to `fetch` so that it is really sent, and so that no runtime sends it a second time by
  * itself. Every request of this package uses this function.
  *
- * Next.js answers an equal request from its cache, even a POST, unless it has `cache: 'no-store'`: there would
- * be no second email, but an "ok".
+ * Next.js answers an equal request from its cache, even a POST, unless it has `cache: 'no-store'`: there
+ * would be no second email, but an "ok".
  *
- * A connection that was used before may end without a response, after the service has acted: a repetition would
- * send a second email, or pay for a second video. Deno repeats requests whose body is not streamed
+ * A connection that was used before may end without a response, after the service has acted. A repetition
+ * would send a second email, or pay for a second video. Deno repeats requests whose body is not streamed
  * (denoland/deno#32566), and Bun repeats requests over a connection that was kept open.
  */
 export function sendOnce(
