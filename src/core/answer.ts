@@ -21,7 +21,7 @@ import type { PreparedCall } from './request.js';
 import { retryAfterMs } from './retry.js';
 import { isBytes, isRecord, parseExactly } from './values.js';
 
-/** A response as it was received. */
+/** A response with its text, and the key of its request. */
 export interface Received {
   readonly response: Response;
   readonly text: string;

@@ -61,7 +61,7 @@ export class ServiceClient<Events extends ClientEvents> {
     input?: FreeInput,
     options?: RequestOptions,
   ): Call<Result> {
-    return this.#connection.transport.request(method, path, input, options) as Call<Result>; // as: the caller's word
+    return this.#connection.transport.request(method, path, input, options) as Call<Result>; // the caller's word
   }
 
   /** Adds a listener for an event. */

@@ -181,7 +181,7 @@ export class Exchange {
   }
 }
 
-// A function, so that the compiler does not assume that the signal is still as it was at an earlier check.
+// A function, because the compiler would otherwise assume that `aborted` cannot change between two checks.
 function isOver(signal: AbortSignal | undefined): boolean {
   return signal?.aborted ?? false;
 }

@@ -99,13 +99,16 @@ const sweepEveryMs = 3_600_000;
 const unlimitedClaimMs = 3_600_000;
 
 /**
- * Keys that are used once, in a store. Before a request is sent, its key is claimed in one atomic step,
- * so that only one of all processes sends it. The outcome is written afterwards; a failed write is
- * retried and reported.
+ * Keys that are used once, in a store. Before a request is sent, its key is claimed in one atomic step, so
+ * that only one of all processes sends it. The outcome is written afterwards; a failed write is retried and
+ * reported.
  *
  *       free ── claim() ──▶ claimed ──▶ answered   the service accepted the call
- *         ▲                    ├──────▶ unknown    nobody knows, or the claim expired without a renewal
+ *         ▲                    ├──────▶ unknown    nobody knows whether the call took effect
  *         └────────────────────┘                   the call certainly did nothing
+ *
+ * A claim that is not renewed in time counts as unknown, although its entry still says `claimed`. `claim()`
+ * can also take over such an entry, or an unknown one.
  */
 export class Ledger {
   readonly #parts: LedgerParts;

@@ -53,7 +53,7 @@ export function cleanCause(fault: unknown, secrets: Secrets, depth = 0): unknown
 
 // A real error of this realm, so that `instanceof Error` and consoles recognize it.
 function copyOf(fault: object, secrets: Secrets, depth: number): unknown {
-  const { name, message, code, syscall, cause, errors } = fault as Record<string, unknown>; // as: a foreign object
+  const { name, message, code, syscall, cause, errors } = fault as Record<string, unknown>; // foreign
   if (typeof message !== 'string') {
     return '[object]';
   }

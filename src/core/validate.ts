@@ -213,7 +213,7 @@ function rule(issue: Issue, value: unknown): string {
 function bound(side: string, size: unknown, value: unknown): string {
   const number = String(size); // as: bounds are numbers
   if (typeof value === 'string') {
-    return `must be ${side} ${number} characters; got ${Array.from(value).length}`; // counted as the schemas do
+    return `must be ${side} ${number} characters; got ${Array.from(value).length}`; // as the schemas count
   }
   if (Array.isArray(value)) {
     return `takes ${side} ${number} items; got ${value.length}`;
