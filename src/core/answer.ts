@@ -21,21 +21,21 @@ import type { PreparedCall } from './request.js';
 import { retryAfterMs } from './retry.js';
 import { isBytes, isRecord, parseExactly } from './values.js';
 
-/** An answer as it came over the wire. */
+/** A response with its text, and the key of its request. */
 export interface Received {
   readonly response: Response;
   readonly text: string;
-  /** The key that the request carried: no text of the answer may repeat it. */
+  /** The key of the request: no text about the response may repeat it. */
   readonly key: string | null;
-  /** Where that key comes from: `MESSAGING_API_KEY`. */
+  /** The source of the key, e.g. `MESSAGING_API_KEY`. */
   readonly keyOrigin: string;
 }
 
-/** The JSON of a successful answer; throws the error of any other. */
+/** Returns the JSON of a successful response; throws an error for any other response. */
 export function readAnswer(received: Received, call: PreparedCall): unknown {
   const { response, text } = received;
   const { status } = response;
-  // A `fetch` that follows makes a GET of a POST: its answer is not the answer to the call.
+  // A `fetch` that follows redirects turns a POST into a GET: that response does not belong to the call.
   const isRedirect = response.redirected || response.type === 'opaqueredirect';
   if (isRedirect || (status >= 300 && status < 400)) {
     throw redirected(received, call);
@@ -48,11 +48,11 @@ export function readAnswer(received: Received, call: PreparedCall): unknown {
       throw /^\s*[[{"]/.test(text) ? cutShort(call) : notJson(received, call);
     }
   }
-  // Some runtimes take a compressed body that was cut for an empty one.
+  // Some runtimes take a truncated compressed body for an empty one.
   if (response.ok && body === undefined && response.headers.has('content-encoding')) {
     throw cutShort(call);
   }
-  // An error response may hold ids of what the call created all the same.
+  // An error response may still hold the ids of what the call created.
   if (body !== undefined && call.route.isAccepted?.(body)) {
     return body;
   }
@@ -60,7 +60,7 @@ export function readAnswer(received: Received, call: PreparedCall): unknown {
     throw apiError(received, call, status);
   }
   if (isRecord(body) && body['success'] === false) {
-    // An error with HTTP 200 has its real status in the body, if at all.
+    // An error with HTTP 200 has its real status in the body, if anywhere.
     const { statusCode } = isRecord(body['error']) ? body['error'] : {};
     const unstated = call.isPartial(undefined) ? undefined : 400;
     throw apiError(received, call, typeof statusCode === 'number' ? statusCode : unstated);
@@ -69,8 +69,8 @@ export function readAnswer(received: Received, call: PreparedCall): unknown {
 }
 
 /**
- * What a call resolves to. An empty answer, `true` and `{ success: true }` are answers too: an empty
- * record stands for them.
+ * The result of a call. An empty response, `true` and `{ success: true }` are valid: they result in an empty
+ * record.
  */
 export function resultOf({ route, path, state }: PreparedCall, body: unknown): unknown {
   const { returns, method } = route;
@@ -98,9 +98,9 @@ function withLists(record: object, names: readonly string[]): object {
 }
 
 /**
- * Takes the result out of `{ success: true, data }`, on any endpoint: the campaign answer shows
- * that the service does not keep to its own list. A contact has a `data` field of its own, so
- * both keys must be there.
+ * Takes the result out of `{ success: true, data }`, on any endpoint, because the response for campaigns
+ * shows that the service does not follow its own list of endpoints. Both fields must be present, because a
+ * contact also has a `data` field.
  */
 function unwrap(body: unknown): unknown {
   const isEnvelope = isRecord(body) && body['success'] === true && Object.hasOwn(body, 'data');
@@ -109,7 +109,7 @@ function unwrap(body: unknown): unknown {
 
 const maxIdLength = 200;
 
-/** The service's id of a request, under the names that services use. */
+/** The service's request id, from either of the headers that services use. */
 export function requestIdOf(
   { headers }: Response,
   call: PreparedCall,
@@ -119,14 +119,14 @@ export function requestIdOf(
   return id === null ? undefined : redact(id, secretsOf(call, key)).slice(0, maxIdLength);
 }
 
-/** What to add about a call whose outcome is unknown. */
+/** The sentence that an error adds for a call that may have taken effect. */
 export function effectHint({ changes }: PreparedCall): string {
   return changes ? ' It may have taken effect.' : '';
 }
 
 const secretNames = /key|token|secret|password|passwd|authorization|cookie|session/i;
 
-/** Everything that a call carries and that no text about it may repeat. */
+/** The secrets of a call, which no text about it may repeat. */
 export function secretsOf({ request, body }: PreparedCall, key: string | null): Secrets {
   const headers = Object.entries(request.headers).filter(([name]) => secretNames.test(name));
   const cookies = (request.headers['cookie'] ?? '').split(/; ?/);
@@ -139,7 +139,7 @@ export function secretsOf({ request, body }: PreparedCall, key: string | null): 
 }
 
 function secretsIn(body: unknown, depth: number): string[] {
-  // A file has no names, but each of its bytes would be an entry.
+  // A file has no named fields, and each of its bytes would be an entry.
   if (typeof body !== 'object' || body === null || isBytes(body) || depth > 4) {
     return [];
   }
@@ -160,7 +160,7 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** The error of an answer that is a no. `effective` is the status that decides whether it took effect. */
+/** The error of a rejected call. `effective` is the status that decides the outcome. */
 function apiError(
   { response, text, key, keyOrigin }: Received,
   call: PreparedCall,
@@ -189,7 +189,7 @@ function apiError(
   return new ErrorClass(line + hintFor(status, call, key, keyOrigin), details);
 }
 
-// What the caller may have got wrong.
+// A hint at what the caller may have got wrong.
 function hintFor(
   status: number,
   { request, path, baseUrlName }: PreparedCall,
@@ -200,14 +200,14 @@ function hintFor(
     const [prefix = ''] = /^[a-z]+_/.exec(key) ?? [];
     return ` The key${prefix && ` (${prefix}…)`} came from ${keyOrigin}.`;
   }
-  // Some paths of the messaging service begin with `/v1` themselves.
+  // Some paths of the messaging service begin with `/v1`.
   const [address = ''] = request.url.split(/[?#]/, 1);
   return status === 404 && address.endsWith(`/v1${path}`)
     ? ` ${baseUrlName} ends in \`/v1\`: leave that out, unless the service is below that path.`
     : '';
 }
 
-// The service's own sentence, then the first field: they complement each other.
+// The service's message, then the first field error: they complement each other.
 function reasonOf({ fieldErrors = [], message }: ErrorBody): string {
   const [first] = fieldErrors;
   const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';
@@ -216,7 +216,7 @@ function reasonOf({ fieldErrors = [], message }: ErrorBody): string {
   return `${message === undefined ? '' : `: ${trim(message)}`}${rule ?? ''}`;
 }
 
-// One line without control characters: a message ends up in logs and terminals.
+// Reduces a text to one line without control characters, because messages end up in logs and terminals.
 function trim(text: string, longest = 200): string {
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
   const short = line.length > longest ? `${line.slice(0, longest)}…` : line;
@@ -246,7 +246,7 @@ function cutShort(call: PreparedCall): PostreelError {
   return new ConnectionError(message + effectHint(call), details);
 }
 
-// What JSON.parse() throws quotes the text, so it must not become the cause.
+// The error of JSON.parse() quotes the text, so it must not become the cause.
 function notJson(received: Received, call: PreparedCall): PostreelError {
   const { response, key } = received;
   const header = response.headers.get('content-type') ?? 'no content type';
@@ -275,7 +275,7 @@ function unexpected(
 
 // ---- bodies of errors
 
-/** What an error response says. */
+/** The content of an error response. */
 interface ErrorBody extends ErrorDetails {
   readonly message?: string | undefined;
 }
@@ -284,8 +284,8 @@ const maxTextLength = 1000;
 const maxFieldErrors = 100;
 
 /**
- * Reads the body of an error: the documented envelope, the other documented body
- * `{ code, error, message, time }`, `{ error: 'text' }`, or plain text. The whole is the error's `body`.
+ * Reads the body of an error: the documented envelope, the other documented form `{ code, error, message,
+ * time }`, `{ error: 'text' }`, or plain text. The error's `body` is a copy of the whole body.
  */
 function readError(text: string, clean: (text: string) => string): ErrorBody {
   let body: unknown;
@@ -293,12 +293,12 @@ function readError(text: string, clean: (text: string) => string): ErrorBody {
     body = JSON.parse(text);
   } catch {
     const plain = clean(text.trim()).slice(0, 4 * maxTextLength);
-    // The page of a gateway, or half of a JSON text, is no sentence.
+    // An HTML page of a gateway, or half of a JSON text, is not a message.
     const isSentence = plain !== '' && !/^[<{[]/.test(plain);
     const message = isSentence ? plain.slice(0, maxTextLength) : undefined;
     return { message, body: plain === '' ? undefined : plain };
   }
-  // Cleaned after parsing: escapes in the JSON would hide a key.
+  // Clean after parsing: escapes in the JSON would hide a key.
   const words = (value: unknown) =>
     typeof value === 'string' && value !== '' ? clean(value).slice(0, maxTextLength) : undefined;
   const copy = copyOf(body, clean, { left: 1000 });
@@ -319,7 +319,7 @@ function readError(text: string, clean: (text: string) => string): ErrorBody {
   };
 }
 
-// A sentence in the place of a code may hold anything, an address too.
+// A sentence where a code is expected may contain private data, such as an address.
 function codeOf(text: string | undefined): string | undefined {
   return text !== undefined && /^[a-z][\w.:/-]{0,63}$/i.test(text) ? text : undefined;
 }
@@ -336,7 +336,7 @@ function fieldErrorsOf(
   });
 }
 
-// Names too: a service may well echo what it was sent.
+// Clean field names too: a service may echo the request.
 function copyOf(
   value: unknown,
   clean: (text: string) => string,

@@ -1,34 +1,35 @@
-/**
- * Time and ends: aborts, timers, sleeps. Everything that waits in this package is made of these.
- */
+/** Time and cancellation: aborts, timers, sleeps. Every wait in this package uses them. */
 
 /** The longest delay of a timer: a longer one overflows and fires at once. */
 export const maxDelayMs = 2 ** 31 - 1;
 
-/** Milliseconds that only go forward: the wall clock may be set back while a call waits. */
+/**
+ * The current time in milliseconds, which never goes back: the wall clock may be set back while a call
+ * waits.
+ */
 export function monotonicMs(): number {
   return performance.now();
 }
 
-/** The time that a client goes by: the process's own, or that of a fake. */
+/** The clock of a client: that of the process, or that of a fake. */
 export interface Clock {
-  /** Milliseconds that only go forward. */
+  /** The current time in milliseconds, which never goes back. */
   now(): number;
-  /** Runs a task once at that time; returns a way to stop it. */
+  /** Runs a task once at that time; returns a function that cancels it. */
   at(time: number, task: () => void, options?: TaskOptions): () => void;
-  /** The same for the time limit of something that runs meanwhile: a fake's time waits for that. */
+  /** Runs a task when a running operation exceeds its time limit; a fake's time waits for that operation. */
   limit(delayMs: number, task: () => void): () => void;
 }
 
-/** How a clock treats a task that is run later. */
+/** How a clock treats a scheduled task. */
 export interface TaskOptions {
   /** Does the task keep the process alive until it has run? @default true */
   readonly keepsAlive?: boolean;
-  /** Does a fake's time move on for the task? @default true */
+  /** Does a fake's time advance for the task? @default true */
   readonly movesTime?: boolean;
 }
 
-/** The process's own time. */
+/** The clock of the process. */
 export const systemClock: Clock = {
   now: monotonicMs,
   at(time, task, { keepsAlive = true } = {}) {
@@ -37,7 +38,7 @@ export const systemClock: Clock = {
     if (!keepsAlive) {
       (timer as { unref?: () => void }).unref?.(); // a browser's timer is a number
     }
-    return () => clearTimeout(timer as number); // as setTimeout() gave it
+    return () => clearTimeout(timer as number); // as: the timer of setTimeout()
   },
   limit(delayMs, task) {
     const timer = setTimeout(task, Math.min(delayMs, maxDelayMs));
@@ -45,22 +46,23 @@ export const systemClock: Clock = {
   },
 };
 
-// Under it the `fetch` of a fake carries the fake's clock; of the registry, for all copies of the package.
+// The `fetch` of a fake carries the fake's clock under this symbol. It is registered globally, because a
+// program may hold several copies of the package.
 const clockOfFetch = Symbol.for('postreel.clock');
 
-/** The clock for a client that sends with this `fetch`. */
+/** The clock for a client that uses this `fetch`. */
 export function clockFor(fetch: typeof globalThis.fetch | undefined): Clock {
   return (fetch as { [clockOfFetch]?: Clock } | undefined)?.[clockOfFetch] ?? systemClock;
 }
 
-/** Lets the clients of a fake go by its clock. */
+/** Makes the clients of a fake use its clock. */
 export function withClock(fetch: typeof globalThis.fetch, clock: Clock): typeof globalThis.fetch {
   return Object.defineProperty(fetch, clockOfFetch, { value: clock });
 }
 
 /**
- * Does every request have an I/O context of its own, as in Cloudflare's workers and Vercel's edge?
- * There a timer or an answer of one request must never resume another: that one would hang.
+ * Does every request have a separate I/O context, as in Cloudflare Workers and Vercel's edge? There a timer
+ * or a response of one request must never resume another request, which would hang.
  */
 export function hasIoContexts(): boolean {
   return 'WebSocketPair' in globalThis || 'EdgeRuntime' in globalThis;
@@ -74,7 +76,10 @@ interface Watch {
   readonly run: () => void;
 }
 
-/** Calls back once when the signal aborts, at once if it has; returns a way to stop listening. */
+/**
+ * Calls the listener once when the signal aborts, or at once if it already has. Returns a function that
+ * stops listening.
+ */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (!signal || signal.aborted) {
     if (signal) {
@@ -83,7 +88,7 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
     return noop;
   }
   const watch = watched.get(signal) ?? watchOf(signal);
-  // A function of its own: the same listener may be there twice.
+  // A new function, because the same listener may be added twice.
   const own = () => listener();
   watch.listeners.add(own);
   return () => {
@@ -105,25 +110,25 @@ function watchOf(signal: AbortSignal): Watch {
   return { listeners, run };
 }
 
-/** The same promise, but an abort rejects at once with the signal's reason. */
+/** The same promise, except that an abort rejects it at once with the signal's reason. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return signal ? new Timer(Infinity, signal, systemClock).last(promise) : promise;
 }
 
-/** Is this failure the caller's abort? Its reason may be any value, an error of ours included. */
+/** Is this failure the caller's abort? Its reason may be any value, including an error of this library. */
 export function isAbortOf(signal: AbortSignal | undefined, failure: unknown): boolean {
   return signal !== undefined && signal.aborted && failure === signal.reason;
 }
 
 /**
- * Ends something when its time is up or the caller aborts. One controller does both jobs, since
- * `AbortSignal.any` is slow; where nothing can end it there is none.
+ * Ends an operation when its time is up or the caller aborts. One controller does both, because
+ * `AbortSignal.any` is slow. Without a limit and a caller's signal there is no controller.
  */
 export class Timer {
-  /** Aborts with the timer or with the caller's own signal. */
+  /** Aborts when the time is up or the caller aborts. */
   readonly signal: AbortSignal | undefined;
   readonly limitMs: number;
-  /** Did the timer end it, and not the caller? */
+  /** Did the time limit end the operation, and not the caller? */
   timedOut = false;
   readonly #controller: AbortController | undefined;
   readonly #stopTimer: (() => void) | undefined;
@@ -149,7 +154,7 @@ export class Timer {
     }
   }
 
-  /** The same promise, but it rejects with the signal's reason when the signal aborts first. */
+  /** The same promise, except that it rejects with the signal's reason if the signal aborts first. */
   within<T>(promise: Promise<T>): Promise<T> {
     const { signal } = this;
     if (!signal) {
@@ -165,12 +170,12 @@ export class Timer {
     });
   }
 
-  /** The same for the last thing that is timed. */
+  /** Like `within()`, for the last promise that is timed: stops the timer afterwards. */
   last<T>(promise: Promise<T>): Promise<T> {
     return this.within(promise).finally(() => this.stop());
   }
 
-  /** Clears the timer and lets go of the caller's signal. */
+  /** Clears the timer and stops listening to the caller's signal. */
   stop(): void {
     this.#stopTimer?.();
     this.#stopListening?.();
@@ -182,7 +187,7 @@ export class Timer {
   }
 }
 
-/** Sleeps; an abort ends it at once with the signal's reason. */
+/** Sleeps. An abort rejects at once with the signal's reason. */
 export function sleep(
   delayMs: number,
   signal: AbortSignal | undefined,
@@ -201,15 +206,15 @@ export function sleep(
   });
 }
 
-/** What may end the wait for an answer. */
+/** The limits of a wait for an answer. */
 interface AnswerTerms<T> {
-  /** Takes what comes later. */
+  /** Receives an answer that arrives too late. */
   readonly onLate: (value: T) => void;
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock;
 }
 
-/** The same promise, but it fails when it takes too long or the signal aborts. */
+/** The same promise, except that it rejects after `limitMs` or when the signal aborts. */
 export async function answerWithin<T>(
   promise: Promise<T>,
   limitMs: number,
@@ -226,7 +231,7 @@ export async function answerWithin<T>(
   }
 }
 
-/** Calls a callback of the caller: what it throws, or rejects with later, goes to `onError` only. */
+/** Calls a callback of the caller. If it throws, or rejects later, only `onError` receives the error. */
 export function callSafely(
   callback: () => unknown,
   onError: (error: unknown) => void = noop,
@@ -241,7 +246,7 @@ export function callSafely(
   }
 }
 
-/** A one-slot signal: it wakes the waiter, or the next one if none is waiting. */
+/** A one-slot notification: wakes the waiter, or the next one if nobody is waiting. */
 export class Notifier {
   #isNotified = false;
   #wake: () => void = noop;
@@ -251,7 +256,7 @@ export class Notifier {
     this.#wake();
   }
 
-  /** Resolves after `notify()`, or after so long. */
+  /** Resolves after `notify()`, or after `maxMs`. */
   async wait(maxMs = Number.POSITIVE_INFINITY, clock = systemClock): Promise<void> {
     let stopTimer: (() => void) | undefined;
     if (!this.#isNotified) {
@@ -271,13 +276,13 @@ function noop(): void {
   // nothing to do
 }
 
-// Taken at import, so that fake timers in a user's tests cannot stop what waits for it.
+// Read at import, so that fake timers in a user's tests cannot block the code that waits here.
 const { setImmediate: immediate, setTimeout: later } = globalThis;
 
-/** A turn of the event loop. */
+/** Resolves after one turn of the event loop. */
 export function macrotask(): Promise<void> {
   return new Promise((resolve) => {
-    // Fake timers may have been there before the import; they never fake messages.
+    // Fake timers may have been installed before the import, but they never replace MessageChannel.
     if (typeof immediate === 'function' && !('clock' in immediate)) {
       immediate(resolve);
     } else if (typeof MessageChannel === 'function') {

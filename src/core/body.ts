@@ -10,10 +10,10 @@ import {
   withArticle,
 } from './values.js';
 
-/** A body of JSON values as text. */
+/** Serializes a body of JSON values. Throws if the text has more than `maxBytes` bytes. */
 export function jsonText(value: unknown, maxBytes?: number): string {
   const text = JSON.stringify(value);
-  // A character takes at most three bytes: only a long text needs to be counted.
+  // A character takes at most three bytes, so only a long text must be encoded to count its bytes.
   if (maxBytes !== undefined && text.length * 3 > maxBytes) {
     const bytes = new TextEncoder().encode(text).length;
     if (bytes > maxBytes) {
@@ -25,9 +25,9 @@ export function jsonText(value: unknown, maxBytes?: number): string {
 }
 
 /**
- * A copy of a body as JSON can carry it: dates as text, `toJSON` respected, the fields of instances.
- * What JSON would change in silence is refused with its path: NaN would become `null`, which deletes a
- * field of a contact, and a Map `{}`.
+ * Copies a body into values that JSON can represent: dates as text, the result of `toJSON`, the fields of
+ * class instances. A value that JSON would silently change is rejected with its path: NaN would become
+ * `null`, which deletes a field of a contact, and a Map would become `{}`.
  */
 export function wireValue(value: unknown): unknown {
   return copyOf(value, '', []);
@@ -37,7 +37,7 @@ export function megabytes(bytes: number): number {
   return Math.ceil((bytes / (1024 * 1024)) * 100) / 100;
 }
 
-/** The objects around a value, to notice one that refers to itself. */
+/** The objects that contain a value, to detect a value that contains itself. */
 type Above = readonly object[];
 
 function copyOf(value: unknown, path: string, above: Above): unknown {
@@ -60,7 +60,7 @@ function copyOfNumber(value: number, path: string): number {
     return unsendable(path, `must be a number; got ${value}`);
   }
   const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
-  // Of an item of a list it is the name of the list.
+  // For an item of a list, check the name of the list.
   return isRounded && isIdName(/(\w*)[[\]\d]*$/.exec(path)?.[1] ?? '')
     ? unsendable(path, `${notAnId}; got ${value}`)
     : value;
@@ -80,7 +80,7 @@ function copyOfObject(value: object, path: string, above: Above): unknown {
     return unsendable(path, 'is nested too deeply');
   }
   const below = [...above, value];
-  const { toJSON } = value as { toJSON?: unknown }; // an object
+  const { toJSON } = value as { toJSON?: unknown }; // as: an object
   if (typeof toJSON === 'function') {
     return copyOf(toJSON.call(value, nameIn(path)), path, below);
   }
@@ -88,7 +88,7 @@ function copyOfObject(value: object, path: string, above: Above): unknown {
 }
 
 function copyOfList(list: readonly unknown[], path: string, above: Above): unknown[] {
-  // Array.from also visits the holes.
+  // Array.from also visits the holes of a sparse array.
   return Array.from(list, (item, index) =>
     item === undefined
       ? unsendable(`${path}[${index}]`, 'must not be undefined in a list')
@@ -100,7 +100,8 @@ function copyOfFields(value: object, path: string, above: Above): unknown {
   const entries = Object.entries(value);
   const prototype: unknown = Object.getPrototypeOf(value);
   const tag = tagOf(value);
-  // Of another realm too: only plain objects may be empty, others keep their contents elsewhere.
+  // Works for objects of other realms too. Only plain objects may be empty; the contents of other empty
+  // objects are not in fields.
   const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
   if (isPromise(value)) {
     return unsendable(path, 'cannot be sent as JSON; got a Promise: `await` it first');
@@ -120,7 +121,7 @@ function copyOfFields(value: object, path: string, above: Above): unknown {
   );
 }
 
-// They may well have fields, but those are not what they hold.
+// These objects may have fields, but their contents are not in the fields.
 const unsendableTags: ReadonlySet<string> = new Set([
   ...['Map', 'Set', 'WeakMap', 'WeakSet', 'WeakRef', 'RegExp', 'Error', 'FormData'],
   ...['Number', 'String', 'Boolean', 'Symbol', 'BigInt'],
@@ -130,7 +131,7 @@ function unsendable(path: string, message: string): never {
   throw invalidRequest([{ field: path === '' ? 'body' : path, message }]);
 }
 
-// What JSON.stringify gives to `toJSON`.
+// The name that JSON.stringify passes to `toJSON`.
 function nameIn(path: string): string {
   return /[^.[\]]*(?=\]?$)/.exec(path)?.[0] ?? '';
 }

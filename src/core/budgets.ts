@@ -7,18 +7,21 @@ import { fingerprint } from './values.js';
 
 const maxBudgets = 1000;
 
-/** The budgets of a process. The stored ones stand on the local one of their project. */
+/** The budgets of a process. A shared budget uses the local budget of the same project. */
 interface Registry {
   readonly local: Map<string, LocalBudget>;
-  /** Those of fakes: each has its own. */
+  /** The local budgets of fakes, which are separate for each fake. */
   readonly ofFakes: WeakMap<Clock, Map<string, LocalBudget>>;
   readonly shared: WeakMap<RateBudgetStore, WeakMap<LocalBudget, SharedBudget>>;
 }
 
-// One registry for all copies of the package in a process: the service counts them as one.
+// One registry for all copies of the package in a process: the service counts their requests together.
 const registryKey = Symbol.for('postreel.budgets.2');
 
-/** Finds the budget of a client's project. The first key names it; it then outlives that key. */
+/**
+ * Finds the budget of a client's project. The first key determines the project; the budget then outlives
+ * that key.
+ */
 export class BudgetSource {
   readonly #settings: Settings;
   readonly #parent: BudgetSource | undefined;
@@ -26,7 +29,7 @@ export class BudgetSource {
   readonly #store: RateBudgetStore | undefined;
   #budget: Budget | undefined;
 
-  /** `parent` is that of the client this one was derived from, with the same key and address. */
+  /** `parent` belongs to the client that this one was derived from, with the same key and address. */
   constructor(settings: Settings, parent?: BudgetSource) {
     this.#settings = settings;
     this.#parent = parent;
@@ -34,14 +37,16 @@ export class BudgetSource {
     this.#store = settings.store ?? (parent ? parent.#store : undefined);
   }
 
-  /** The name of the project that a key belongs to, its group or else the key: it holds the key. */
+  /**
+   * The name of a key's project: its group, or else the key itself. The name may therefore contain the key.
+   */
   projectName(key: string | null): string {
     return `${this.#settings.baseUrl} ${this.#group ?? key ?? ''}`;
   }
 
   /**
-   * The budget that calls with this key share; `undefined` when limiting is off. A call without a
-   * key that leaves before the key is known is not counted: it must not name the budget.
+   * The budget shared by calls with this key; `undefined` if limiting is off. A call without a key that is
+   * sent before the key is known is not counted, because it must not determine the project.
    */
   for(key: string | null | undefined): Budget | undefined {
     const { limits } = this.#settings;
@@ -52,7 +57,7 @@ export class BudgetSource {
     return this.#budget;
   }
 
-  // A derived client stays inside its parent's budget, and its own limits are for itself alone.
+  // A derived client stays inside its parent's budget. Its own limits apply only to itself.
   #fromParent(key: string | null | undefined, limits: BudgetLimits): Budget | undefined {
     const parent = this.#parent;
     if (!parent || parent.#group !== this.#group || parent.#store !== this.#store) {
@@ -68,7 +73,7 @@ export class BudgetSource {
     const { clock } = this.#settings;
     const { shared } = registry();
     const local = localBudgets(clock);
-    // Others may read a store, and print what is global: a name must not give the key away.
+    // Others may read the store, or print the globals: the name must not reveal the key.
     const name = fingerprint(this.projectName(key));
     if (local.size >= maxBudgets) {
       dropIdle(local);
@@ -104,10 +109,10 @@ function registry(): Registry {
   const scope = globalThis as { [registryKey]?: Registry };
   if (!scope[registryKey]) {
     const value: Registry = { local: new Map(), ofFakes: new WeakMap(), shared: new WeakMap() };
-    // Not enumerable, so that it is not copied by accident.
+    // Not enumerable, so that nothing copies it by accident.
     Object.defineProperty(globalThis, registryKey, { value });
   }
-  return scope[registryKey] as Registry; // set above
+  return scope[registryKey] as Registry; // as: set above
 }
 
 function dropIdle(budgets: Map<string, LocalBudget>): void {

@@ -9,32 +9,33 @@ import {
 } from './errors.js';
 import type { Answer, Call, Safe } from './types.js';
 
-/** What a running call learns about its own effect. */
+/** The state of a running call, which its attempts update. */
 export interface CallState {
-  /** The number of the call, once it is built. */
+  /** The number of the call; set when the call is built. */
   callId?: number | undefined;
   outcome?: Outcome | undefined;
-  /** Has an attempt of it ended with an unknown outcome? What a later one comes to changes nothing. */
+  /** Has an attempt ended with an unknown outcome? No later attempt can change that. */
   mayHaveHappened?: boolean | undefined;
-  /** Has a request left for the service? */
+  /** Has a request been sent to the service? */
   hasLeft?: boolean | undefined;
   signal?: AbortSignal | undefined;
-  /** Where the call was made. */
+  /** The line that made the call. */
   readonly site?: CallSite | undefined;
 }
 
-/** Where a call was made. */
+/** The stack of the line that made a call. */
 export interface CallSite {
   readonly stack?: string;
 }
 
-// Ours are at most seven; the rest is the caller's.
+// At most seven frames belong to this library; the rest are the caller's.
 const maxFrames = 10;
 
-/** Notes where a call is made. The engine formats it only when `stack` is read. */
+/** Records where a call is made. The engine formats the stack only when `stack` is read. */
 export function callSite(): CallSite {
   const { stackTraceLimit } = Error;
-  // Most programs leave the engine's own limit, which is ours too: setting it costs as much again.
+  // Most programs keep the engine's default limit, which equals `maxFrames`. Setting it would double the
+  // cost.
   if (stackTraceLimit === maxFrames) {
     return new Error();
   }
@@ -44,27 +45,27 @@ export function callSite(): CallSite {
   return site;
 }
 
-// The stack of a call inside of another one has only lines of ours: the outer one's line stays.
+// If a call runs inside another one, its stack has only frames of this library: the outer call's line stays.
 const located = new WeakMap<PostreelError, 'call' | 'outer call'>();
 
-/** Lets the stack of an error of ours lead to the line that made the call. */
+/** Changes the stack of an error of this library so that it leads to the line that made the call. */
 export function locate(
   failure: unknown,
   { stack }: CallSite,
   by: 'call' | 'outer call' = 'call',
 ): void {
-  // A program may format stacks its own way.
+  // A program may format stacks in its own way.
   if (!isPostreelError(failure) || typeof stack !== 'string') {
     return;
   }
-  // One error may reach several callers: the first one's line stays.
+  // Several callers may share one error: the first caller's line stays.
   const known = located.get(failure);
   if (known === by || known === 'outer call') {
     return;
   }
   located.set(failure, by);
   const lines = stack.split('\n').filter((line) => /^\s+at |@/.test(line));
-  const [inner, ...frames] = lines; // the first is callSite()
+  const [inner, ...frames] = lines; // the first frame is callSite()
   if (inner !== undefined && frames.length > 0) {
     const line = `${failure.name}: ${failure.message}`;
     failure.stack = [line, ...withoutOwnFrames(frames)].join('\n');
@@ -72,8 +73,8 @@ export function locate(
 }
 
 /**
- * The awaitable of one call. The call starts at once. Only the promise that does the work exists
- * until a result is asked for, so an ignored failure still surfaces as an unhandled rejection.
+ * The awaitable of one call. The call starts at once. Until a result is requested, only the promise that
+ * does the work exists, so an ignored failure still surfaces as an unhandled rejection.
  */
 export class RunningCall<T> implements Call<T> {
   readonly #answer: Promise<Answer<T>>;
@@ -88,12 +89,12 @@ export class RunningCall<T> implements Call<T> {
     return this.#state.outcome;
   }
 
-  /** Has a request left for the service? From then on an abort leaves the outcome unknown. */
+  /** Has a request been sent to the service? From then on an abort leaves the outcome unknown. */
   get hasLeft(): boolean {
     return this.#state.hasLeft ?? false;
   }
 
-  /** The number of the call in its events; `undefined` when it was refused before. */
+  /** The number of the call in its events; `undefined` if the call was rejected before it was built. */
   get callId(): number | undefined {
     return this.#state.callId;
   }
@@ -132,7 +133,7 @@ export class RunningCall<T> implements Call<T> {
     );
   }
 
-  /** The same call; a failure is handed over before its caller gets it. */
+  /** The same call; `tap` receives a failure before the caller does. */
   tapError(tap: (failure: unknown, state: CallState) => void): RunningCall<T> {
     const state = this.#state;
     const run = () =>
@@ -143,10 +144,10 @@ export class RunningCall<T> implements Call<T> {
     return new RunningCall(run, state);
   }
 
-  /** The same call with its result turned into something better. */
+  /** The same call with its result transformed. */
   map<Better>(improve: (data: T, answer: Answer<T>) => Better): RunningCall<Better> {
     const state = this.#state;
-    // The call and the error of an answer that is no use agree on the outcome.
+    // If the response cannot be used, the call gets the outcome of that error.
     const better = (answer: Answer<T>) => {
       try {
         return withData(answer, improve(answer.data, answer));
@@ -160,7 +161,7 @@ export class RunningCall<T> implements Call<T> {
   }
 }
 
-// The request id is made when someone reads it.
+// The request id is computed only when someone reads it.
 function withData<T>(answer: Answer<unknown>, data: T): Answer<T> {
   const { response } = answer;
   return {
@@ -173,7 +174,8 @@ function withData<T>(answer: Answer<unknown>, data: T): Answer<T> {
   };
 }
 
-// Only an abort, whose reason may be any value, and a bug are not ours already.
+// Wraps failures that are not errors of this library: the reason of an abort, which may be any value, and
+// bugs.
 function ours(reason: unknown, { outcome, signal }: CallState): PostreelError {
   if (isPostreelError(reason)) {
     return reason;
@@ -185,7 +187,7 @@ function ours(reason: unknown, { outcome, signal }: CallState): PostreelError {
   return new PostreelError(message, { code: 'UNEXPECTED_ERROR', outcome, cause: reason });
 }
 
-/** When a call must be over. */
+/** The time by which a call must be over. */
 interface Deadline {
   readonly method: string;
   readonly path: string;
@@ -195,7 +197,7 @@ interface Deadline {
   readonly clock: Clock;
 }
 
-/** Waits for something of ours, such as a key, no longer than the call may take. */
+/** Waits for a step of the client, such as fetching a key, until the call's deadline at most. */
 export async function inTime<T>(promise: Promise<T>, call: Deadline): Promise<T> {
   const { deadlineAt, signal, clock } = call;
   const timer = new Timer(Math.max(0, deadlineAt - clock.now()), signal, clock);
@@ -206,7 +208,7 @@ export async function inTime<T>(promise: Promise<T>, call: Deadline): Promise<T>
   }
 }
 
-/** The error of a call whose deadline passed before it could leave. */
+/** The error of a call whose deadline passed before its request could be sent. */
 export function notSentInTime({ method, path }: Pick<Deadline, 'method' | 'path'>): TimeoutError {
   return new TimeoutError(`${method} ${path} was not sent: its \`deadline\` passed before.`, {
     method,

@@ -22,12 +22,12 @@ export type { SchemaMap };
 const maxInMessage = 10;
 const noBody = { field: '', message: 'pass its fields as one object; got undefined' };
 
-/** A text that names a field, with the field as the caller has it. */
+/** Converts a field name in a text to the name that the caller used. */
 function asGiven(text: string, { about }: CallInput): string {
   return about?.at === undefined ? text : text.replace(`${about.at}.`, '');
 }
 
-/** The checks before and after a call. Schemas are loaded when a call first needs them. */
+/** The checks before and after a call. The schemas are loaded when a call first needs them. */
 export class Checks {
   readonly #parts: Parts;
   #schemas: SchemaMap | undefined;
@@ -37,7 +37,10 @@ export class Checks {
     this.#parts = parts;
   }
 
-  /** Refuses what the service would reject or misread, and warns of what will have no effect. */
+  /**
+   * Rejects a request that the service would reject or misread, and emits a `warning` for parts without
+   * effect.
+   */
   ofRequest(call: PreparedCall): Promise<void> | undefined {
     const isOff = this.#parts.settings.validation.requests === 'off' || call.input.isChecked;
     if (!call.route.hasInput || isOff) {
@@ -62,7 +65,7 @@ export class Checks {
       field: asGiven(problem.field, input),
     }));
     if (problems.length > 0) {
-      // `body` is the name of a field too.
+      // A field may be named `body` too.
       const isNothing = body === undefined && problems[0]?.field === 'body';
       throw invalidRequest(isNothing ? [noBody] : problems, where);
     }
@@ -114,7 +117,7 @@ export class Checks {
     );
   }
 
-  // The call has happened: what keeps its answer from being checked must not make it fail.
+  // The call took effect: an error in loading the schemas must not make it fail.
   async #loadAfter(call: PreparedCall): Promise<SchemaMap | undefined> {
     const { route, signal, state } = call;
     try {
@@ -150,7 +153,7 @@ export class Checks {
   }
 }
 
-// An answer too odd to be checked must not make its call fail either.
+// A response that is too unusual for the checks must not make its call fail either.
 function problemsOf(
   route: Route,
   data: unknown,
@@ -167,7 +170,7 @@ function problemsOf(
 
 const notChecked = [{ field: 'body', message: 'could not be checked' }];
 
-// After a new release a page may ask for a chunk that is gone.
+// After a new release, a page may request a chunk that no longer exists.
 function notLoaded(cause: unknown): ConfigurationError {
   return new ConfigurationError(
     "The checks of requests could not be loaded, so nothing was sent. Reload the page or restart the process, or set `validation: { requests: 'off' }`.",

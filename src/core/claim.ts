@@ -1,13 +1,13 @@
 import type { Claimed, StoredEntry, Ledger } from './ledger.js';
 
-// The tries of a claim, and a request that leaves at the end of its time, fit in.
+// Time for the tries of the claim, and for a request that is sent at the end of its timeout.
 const graceMs = 20_000;
 const maxClaimMs = 5 * 60_000;
 const renewEveryMs = 60_000;
-// A claim that lives for a minute or less is renewed so long before its end.
+// A claim that lives for a minute or less is renewed this long before its end.
 const renewBeforeEndMs = 10_000;
 
-/** How long a claim lives without a renewal, for a call whose attempt may take so long. */
+/** How long a claim lives without a renewal, for attempts that may take `timeoutMs`. Both in milliseconds. */
 export function claimLimitMs(timeoutMs: number): number {
   return Math.min(timeoutMs + graceMs, maxClaimMs);
 }
@@ -25,16 +25,16 @@ export async function holdClaim(
 }
 
 /**
- * The claim of a running call. It is renewed before its time is over, until `release()`: the entry gets a
- * counter, because other processes measure the age of a text that does not change. A renewal goes through
- * the ledger's writes, as the response does, so that the later of the two stands in the end.
+ * The claim of a running call. It is renewed before it expires, until `release()`. A renewal increments a
+ * counter in the entry, because other processes measure how long the text has not changed. Renewals and the
+ * response go through the ledger's writes, so the later of the two is what the store holds in the end.
  */
 export class HeldClaim {
   readonly #ledger: Ledger;
   readonly #limitMs: number;
   #known: StoredEntry<Claimed>;
   #renewals = 0;
-  /** Until then other processes take the call for running, as far as is known here. */
+  /** Other processes take the call for running until this time, as far as is known here. */
   #aliveUntil: number;
   #stopTimer: () => void = () => undefined;
   #isReleased = false;
@@ -48,12 +48,12 @@ export class HeldClaim {
     this.#schedule();
   }
 
-  /** Could it not be renewed in time? Then others take the outcome for unknown. */
+  /** Did a renewal come too late? Then other processes take the outcome for unknown. */
   get hasExpired(): boolean {
     return this.#ledger.clock.now() >= this.#aliveUntil;
   }
 
-  /** Ends its renewals. Returns the claim as it stands in the store. */
+  /** Stops the renewals. Returns the claim as the store holds it. */
   release(): StoredEntry<Claimed> {
     this.#isReleased = true;
     this.#stopTimer();
@@ -70,7 +70,7 @@ export class HeldClaim {
 
   async #renew(): Promise<void> {
     if (this.hasExpired) {
-      return; // a renewal would bring back a claim that others have seen expire
+      return; // a renewal would revive a claim that other processes have seen expire
     }
     const startedAt = this.#ledger.clock.now();
     const renewed: Claimed = { ...this.#known.entry, renewals: ++this.#renewals };

@@ -27,7 +27,7 @@ import type {
 import type { SchemaMap } from './validate.js';
 import { isRecord } from './values.js';
 
-/** What a client needs of its connection; narrow, since the types of users include it. */
+/** The part of a connection that a client needs. It is small, because users' declarations include it. */
 interface Connected {
   readonly events: {
     on(name: string, listener: (event: never) => void): void;
@@ -40,9 +40,9 @@ interface Connected {
   };
 }
 
-/** What the clients of both services can do. */
+/** The methods that the clients of both services share. */
 export class ServiceClient<Events extends ClientEvents> {
-  /** How much of the rate limit is left. */
+  /** The current state of the rate limit. */
   readonly rateLimit: RateLimit;
   readonly #connection: Connected;
 
@@ -52,8 +52,8 @@ export class ServiceClient<Events extends ClientEvents> {
   }
 
   /**
-   * Calls an endpoint that has no method here yet. The path is used as is: encode what you put into
-   * it. Every method but POST is retried when needed.
+   * Calls an endpoint that has no method in this package yet. The path is used as given: encode the values
+   * that you insert. Calls are retried when needed, except POST.
    */
   request<Result = unknown>(
     method: Method,
@@ -93,8 +93,8 @@ export class ServiceClient<Events extends ClientEvents> {
 }
 
 /**
- * Binds the methods of a client and of the resources that it holds, so that they work through a proxy,
- * such as Vue's `reactive()` or a DI container's, and as functions of their own.
+ * Binds the methods of a client and of its resources, so that they work through a proxy, such as Vue's
+ * `reactive()` or that of a DI container, and as separate functions.
  */
 export function bindMethods(owner: object): void {
   let prototype = prototypeOf(owner);
@@ -112,13 +112,13 @@ export function bindMethods(owner: object): void {
 }
 
 function prototypeOf(value: object): object | null {
-  return Object.getPrototypeOf(value) as object | null; // by its definition
+  return Object.getPrototypeOf(value) as object | null; // as: a prototype is an object or null
 }
 
-/** The connection that options were derived from, unseen by users. */
+/** The connection that options were derived from. Users cannot see it. */
 const parents = new WeakMap<object, unknown>();
 
-/** A client's own half: settings, key, events, and the transport made of them. */
+/** The internals of a client: settings, key, events, and the transport that uses them. */
 export class Connection<
   Map extends ClientEvents = ClientEvents,
   Options extends ConnectionOptions = ConnectionOptions,
@@ -127,22 +127,22 @@ export class Connection<
   readonly events: Events<Map>;
   readonly keyring: Keyring;
   readonly settings: Settings;
-  /** The keys of calls that are made once, where there is a journal. */
+  /** The scope of calls that are made once; `undefined` if the client has no journal. */
   readonly keys: KeyScope | undefined;
-  /** The client's options as they were given: what was `undefined` is left out. */
+  /** The client's options as given, without those that are `undefined`. */
   readonly options: Options;
   readonly #service: ServiceFacts<Options>;
   readonly #once: OnceCalls | undefined;
   readonly #session: Session;
   readonly #budgets: BudgetSource;
 
-  /** Opens a connection to a service, or derives one when the options come from {@link derive}. */
+  /** Opens a connection to a service, or derives one if the options come from {@link derive}. */
   constructor(
     service: ServiceFacts<Options>,
     given: Options,
     loadSchemas: () => Promise<SchemaMap>,
   ) {
-    const parent = parents.get(given) as Connection<Map, Options> | undefined; // as `derive` wrote it
+    const parent = parents.get(given) as Connection<Map, Options> | undefined; // as: written by `derive`
     const options = parent ? given : read(given, service);
     const keepsKey = parent !== undefined && parent.#keepsKey(options);
     this.#service = service;
@@ -160,7 +160,7 @@ export class Connection<
         : new Events(loggerOf(options.logger));
     const keepsJournal = parent && parent.#keepsJournal(options);
     this.keys = keepsJournal ? parent.keys : this.#newKeys();
-    // Shared too, since calls with one key in one process wait for each other there.
+    // Shared too, because calls with one key in one process wait for each other there.
     this.#once = keepsJournal ? parent.#once : this.keys && new OnceCalls(this.keys);
     this.transport = new Transport({
       settings: this.settings,
@@ -174,12 +174,12 @@ export class Connection<
     });
   }
 
-  /** The name of the project, for what all its clients share; it holds the key. */
+  /** The name of the project, for everything that its clients share. The name may contain the API key. */
   async projectName(): Promise<string> {
     return this.#budgets.projectName(await this.keyring.key());
   }
 
-  /** The options of a client that shares this connection as far as the changes allow. */
+  /** The options of a client that shares as much of this connection as the changes allow. */
   derive(changes: Options): Options {
     const options = { ...this.options, ...read(changes, this.#service) };
     parents.set(options, this);
@@ -217,7 +217,7 @@ export class Connection<
     return journal === options.journal && keep === options.keep && isSamePlace;
   }
 
-  // The same key at the same address: then key, session and budget are shared.
+  // With the same key and the same address, the key, the session and the budget are shared.
   #keepsKey(options: ConnectionOptions): boolean {
     const { apiKey, baseUrl } = this.options;
     return options.apiKey === apiKey && options.baseUrl === baseUrl;

@@ -1,8 +1,8 @@
 import { environment } from './values.js';
 
 /**
- * The proxy through which Node sends a request, by the variables of the environment; `undefined` where Node's
- * proxy is off, or `NO_PROXY` names the host. Node prefers the lower-case names, as undici does.
+ * The proxy through which Node sends a request, according to the environment variables. `undefined` if
+ * Node's proxy is off, or if `NO_PROXY` names the host. Node prefers the lower-case names, as undici does.
  */
 export function envProxyFor(url: URL): URL | undefined {
   const isOn =
@@ -20,7 +20,7 @@ export function envProxyFor(url: URL): URL | undefined {
   }
 }
 
-/** The port of an address, also where it is the usual one of its protocol. */
+/** The port of an address, even if it is the default port of the protocol. */
 export function portOf({ port, protocol }: URL): number {
   return Number(port) || (protocol === 'https:' ? 443 : 80);
 }

@@ -1,22 +1,22 @@
-// Shared by every copy of the package in one process, so that `instanceof` agrees across
-// the ESM build, the CommonJS build and duplicate installs.
+// Shared by every copy of the package in one process, so that `instanceof` works across the ESM build, the
+// CommonJS build and duplicate installs.
 const brand = Symbol.for('postreel.error');
 
 /**
- * Marks a class so that `instanceof` recognises its instances from other copies of the package; the
- * names of the class, base first. Called for a static field: beside a statement of its own a bundler
- * would keep a class that is not used.
+ * Marks a class so that `instanceof` recognizes its instances from other copies of the package. Returns the
+ * names of the class and its bases, base first. The result goes into a static field: if the call were a
+ * separate statement, a bundler would keep a class that is not used.
  */
 export function branded(
   target: abstract new (...parameters: never) => Error,
   name: string,
 ): readonly string[] {
-  // Its prototype has those of the class that it extends.
+  // The prototype inherits the names of the class that it extends.
   const names: readonly string[] = [...brandsOf(target.prototype), name];
   Object.defineProperty(target.prototype, brand, { value: names });
   Object.defineProperty(target, Symbol.hasInstance, {
     value(this: unknown, value: unknown): boolean {
-      // A subclass that a user wrote has no brand of its own: the prototype chain decides.
+      // A subclass of a user is not marked: the prototype chain decides.
       if (this !== target) {
         return isPrototypeOf(this, value);
       }
@@ -42,28 +42,28 @@ function brandsOf(value: unknown): readonly string[] {
 
 function isPrototypeOf(constructor: unknown, value: unknown): boolean {
   return typeof constructor === 'function' && typeof value === 'object' && value !== null
-    ? Object.prototype.isPrototypeOf.call(constructor.prototype as object, value) // a class has one
+    ? Object.prototype.isPrototypeOf.call(constructor.prototype as object, value) // as: classes have one
     : false;
 }
 
 /**
  * Whether a failed call took effect:
- * - `'not-sent'`: the service never saw it;
- * - `'rejected'`: the service answered no;
- * - `'unknown'`: it may have happened, since no usable answer came back.
+ * - `'not-sent'`: the service never received it;
+ * - `'rejected'`: the service refused it;
+ * - `'unknown'`: it may have taken effect, because no usable response arrived.
  */
 export type Outcome = 'not-sent' | 'rejected' | 'unknown';
 
-/** What is wrong with one field of a request. */
+/** The problem of one field of a request. */
 export interface FieldError {
   /** The field's path, e.g. `subject` or `payload[0].content`. */
   readonly field: string;
   readonly message: string;
-  /** A word for programs, when the service gives one. */
+  /** A stable code for programs, if the service gives one. */
   readonly code?: string;
 }
 
-/** The facts of an error. Everything is optional but `code`. */
+/** The facts of an error. Everything except `code` is optional. */
 export interface ErrorDetails {
   readonly code?: string | undefined;
   readonly status?: number | undefined;
@@ -85,37 +85,37 @@ export class PostreelError extends Error {
   /** @internal */
   static readonly brands = branded(this, 'PostreelError');
 
-  /** A stable word for programs: the service's own where it gave one, otherwise ours. */
+  /** A stable code for programs: the service's code if it gave one, otherwise one of this package. */
   readonly code: string;
-  /** The HTTP status, when the service answered. */
+  /** The HTTP status, if there was a response. */
   declare readonly status: number | undefined;
   /** The service's id of the request, for its support. */
   declare readonly requestId: string | undefined;
-  /** Which fields are wrong; empty when nothing is known. */
+  /** The fields that are wrong; empty if they are not known. */
   declare readonly fieldErrors: readonly FieldError[];
   /** The service's hint on what to do. */
   declare readonly suggestion: string | undefined;
-  /** Whether the call took effect; `undefined` where no single call failed. */
+  /** Whether the call took effect; `undefined` if the error does not concern a single call. */
   declare readonly outcome: Outcome | undefined;
-  /** How long to wait before another try, in milliseconds, when known. */
+  /** How long to wait before another try, in milliseconds, if known. */
   declare readonly retryAfterMs: number | undefined;
   declare readonly method: string | undefined;
   /** The path below the base address, without the query. */
   declare readonly path: string | undefined;
-  /** When it failed by the service's clock, as the service wrote it. */
+  /** The time of the failure by the service's clock, as the service wrote it. */
   declare readonly timestamp: string | undefined;
-  /** What only this kind of error has, e.g. what refers to a field that is still in use. */
+  /** Facts that only this kind of error has, e.g. the references to a field that is still in use. */
   declare readonly details: unknown;
   /**
-   * The body of the answer, parsed where it is JSON, otherwise its text: cut to a bound and without
-   * keys. Not enumerable, so that no log writes it by accident.
+   * The body of the response, parsed if it is JSON, otherwise its text. It is shortened, and keys are
+   * removed. Not enumerable, so that no log contains it by accident.
    */
   declare readonly body: unknown;
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(oneLine(message), details.cause === undefined ? undefined : { cause: details.cause });
     this.code = details.code ?? 'POSTREEL_ERROR';
-    // What is absent is no field: an error that is printed shows what is known, and nothing else.
+    // Set only the known facts, so that a printed error shows nothing else.
     const { status, requestId, suggestion, outcome, retryAfterMs, method, path, timestamp } =
       details;
     const facts = { status, requestId, suggestion, outcome, retryAfterMs, method, path, timestamp };
@@ -135,7 +135,7 @@ export class PostreelError extends Error {
     Object.defineProperty(this, 'body', { value: details.body });
   }
 
-  /** What is worth logging, causes included: no body, no header, no key, no stack. */
+  /** The facts worth logging, including causes: no body, no header, no key, no stack. */
   toJSON(): Record<string, unknown> {
     return {
       name: this.name,
@@ -155,12 +155,12 @@ export class PostreelError extends Error {
   }
 }
 
-// Messages quote ids and names of the service: in a log or a terminal they must stay one line of text.
+// Messages quote ids and names of the service. They must be one line of text in a log or a terminal.
 function oneLine(message: unknown): string {
   return String(message).replace(/\p{Cc}+/gu, ' ');
 }
 
-// Names, messages and codes only; a chain may refer to itself.
+// Copies names, messages and codes only, to a limited depth: a chain of causes may refer to itself.
 function causeJson(cause: unknown, depth: number): unknown {
   if (!isError(cause) || depth >= 5) {
     return undefined;
@@ -213,7 +213,7 @@ export class UnprocessableError extends ApiError {
 }
 
 /**
- * 429, or a call that was never sent, because its wait for the rate limit does not fit the deadline or
+ * 429, or a call that was never sent, because its wait for the rate limit would exceed the deadline or
  * `maxQueueMs` (`code: 'QUEUE_TIMEOUT'`, no `status`); see `retryAfterMs`.
  */
 export class RateLimitError extends ApiError {
@@ -227,7 +227,7 @@ export class ServerError extends ApiError {
   static override readonly brands = branded(this, 'ServerError');
 }
 
-/** Our own check refused the call before it reached the network; `fieldErrors` has the reasons. */
+/** The client's checks rejected the call before it was sent; `fieldErrors` has the reasons. */
 export class InvalidRequestError extends PostreelError {
   /** @internal */
   static override readonly brands = branded(this, 'InvalidRequestError');
@@ -244,8 +244,8 @@ export class ConfigurationError extends PostreelError {
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, { outcome: 'not-sent', ...details });
-    // Thrown by a constructor, whose caller made the slip.
-    const { stack } = this as { stack?: unknown }; // a program may format stacks its own way
+    // A constructor throws this error, so its stack should start at the constructor's caller.
+    const { stack } = this as { stack?: unknown }; // a program may format stacks in its own way
     if (typeof stack === 'string') {
       const [line = '', ...frames] = stack.split('\n');
       this.stack = [line, ...withoutOwnFrames(frames)].join('\n');
@@ -253,32 +253,32 @@ export class ConfigurationError extends PostreelError {
   }
 }
 
-/** The service could not be reached, or the connection broke before the answer was complete. */
+/** The service could not be reached, or the connection broke before the response was complete. */
 export class ConnectionError extends PostreelError {
   /** @internal */
   static override readonly brands = branded(this, 'ConnectionError');
 }
 
-/** No complete answer within `timeout`, or the call did not fit its `deadline`. */
+/** No complete response arrived within `timeout`, or the call exceeded its `deadline`. */
 export class TimeoutError extends PostreelError {
   /** @internal */
   static override readonly brands = branded(this, 'TimeoutError');
 }
 
-/** The service answered something that cannot be read as an answer to this call. */
+/** The response cannot be read as a result of this call. */
 export class UnexpectedResponseError extends PostreelError {
   /** @internal */
   static override readonly brands = branded(this, 'UnexpectedResponseError');
 }
 
-/** The error for a call that our own checks refuse: it names the field and the rule. */
+/** The error of a call that the client's checks reject: it names the field and the rule. */
 export function invalidRequest(
   fieldErrors: readonly FieldError[],
   where: { method?: string; path?: string } = {},
 ): InvalidRequestError {
   const [first] = fieldErrors;
   const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';
-  // A rule that speaks for the whole call, e.g. "`contacts.lookup()` takes …", stands alone.
+  // A rule about the whole call, e.g. "`contacts.lookup()` takes …", has no field name in front.
   const sentence = first === undefined ? 'it is not valid' : describe(first);
   const line =
     where.method === undefined
@@ -301,7 +301,7 @@ function capitalised(sentence: string): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
-/** Why a callback was refused. */
+/** The reason that a callback was rejected. */
 export type WebhookProblem =
   | 'SIGNATURE_MISSING'
   | 'SIGNATURE_INVALID'
@@ -311,7 +311,7 @@ export type WebhookProblem =
   | 'BODY_INVALID'
   | 'NOT_CONFIRMED';
 
-/** A callback is not what it claims to be, and must not be acted on; `code` is the reason. */
+/** A callback is not authentic or not valid, and must not be acted on; `code` is the reason. */
 export class WebhookVerificationError extends PostreelError {
   /** @internal */
   static override readonly brands = branded(this, 'WebhookVerificationError');
@@ -329,11 +329,11 @@ export interface WaitDetails extends ErrorDetails {
   readonly id: string;
   readonly lastStatus: string | undefined;
   readonly elapsedMs: number;
-  /** How many times the status was asked for. */
+  /** How many times the status was requested. */
   readonly polls: number;
   /** The last status record, as the service sent it. */
   readonly record?: unknown;
-  /** Goes on waiting, with the options of the first wait unless given others. */
+  /** Waits again, with the options of the first wait unless others are given. */
   readonly resume: (options?: object) => Promise<unknown>;
 }
 
@@ -342,16 +342,16 @@ export class WaitError extends PostreelError {
   /** @internal */
   static override readonly brands = branded(this, 'WaitError');
 
-  /** The media file that was waited for; for import and bulk jobs the job's id. */
+  /** The id of the media file, or of the import or bulk job. */
   readonly fileId: string;
   readonly lastStatus: string | undefined;
   /** How long the wait took, in milliseconds. */
   readonly elapsedMs: number;
-  /** How many times the status was asked for. */
+  /** How many times the status was requested. */
   readonly polls: number;
   /**
    * The status record that ended the wait, as the service sent it; the message has its reason. Not
-   * enumerable, so that no log writes it by accident.
+   * enumerable, so that no log contains it by accident.
    */
   declare readonly record: unknown;
   readonly #resume: (options?: object) => Promise<unknown>;
@@ -366,7 +366,7 @@ export class WaitError extends PostreelError {
     this.#resume = details.resume;
   }
 
-  /** Goes on waiting for the same file or job. */
+  /** Continues waiting for the same file or job. */
   resume(options?: object): Promise<unknown> {
     return this.#resume(options);
   }
@@ -377,7 +377,7 @@ export class WaitError extends PostreelError {
   }
 }
 
-/** The wait was longer than its `timeout`. The job itself goes on; `resume()` waits again. */
+/** The wait exceeded its `timeout`. The job is still running; `resume()` waits again. */
 export class WaitTimeoutError extends WaitError {
   /** @internal */
   static override readonly brands = branded(this, 'WaitTimeoutError');
@@ -407,7 +407,7 @@ export class GenerationCanceledError extends WaitError {
   }
 }
 
-/** An import or bulk job ended in failure. */
+/** An import or bulk job failed. */
 export class JobFailedError extends PostreelError {
   /** @internal */
   static override readonly brands = branded(this, 'JobFailedError');
@@ -423,32 +423,32 @@ export class JobFailedError extends PostreelError {
   }
 }
 
-/** One row of a call that changes many, and why it is not among those that are done. */
+/** A row of a call with many rows, and the reason why it is not done. */
 export interface ReportedRow<Row> {
   row: Row;
-  /** Where the row stood in the input, from 0. */
+  /** The index of the row in the input, from 0. */
   index: number;
   error: unknown;
 }
 
-/** What a call that changes many did. Rows that went well are only counted: memory stays flat. */
+/** The result of a call with many rows. Successful rows are only counted, so that memory stays constant. */
 export interface Report<Row> {
   /** How many rows took effect. */
   done: number;
   /** The rows that certainly did not take effect. */
   failed: ReportedRow<Row>[];
-  /** The rows that may have taken effect: check before you hand them in again. */
+  /** The rows that may have taken effect: check them before you pass them again. */
   unknown: ReportedRow<Row>[];
   /** The service's jobs, in calls that have them, as the service returned them. */
   jobs?: Record<string, unknown>[];
 }
 
 /**
- * What a call that changes many did before it ended early. `done`, `failed`, `unknown`, `skipped` and
+ * The result of a call with many rows that ended early. `done`, `failed`, `unknown`, `skipped` and
  * `notReached` together are the whole input.
  */
 export interface PartialReport<Row> extends Report<Row> {
-  /** How many rows were left, always the last ones; `undefined` if the input has no known length. */
+  /** How many rows were not reached, always the last ones; `undefined` if the input has no known length. */
   notReached: number | undefined;
   /** The first row that was not reached, from 0: pass it as `{ from }` to continue. */
   resumeFrom: number;
@@ -457,14 +457,16 @@ export interface PartialReport<Row> extends Report<Row> {
 }
 
 /**
- * A call that changes many ended early: by an abort, a refused key, or a source of rows that threw.
- * `result` has what was done, and `cause` is the error, or the reason of the abort, that ended it.
+ * A call with many rows ended early: by an abort, a rejected key, or a source of rows that threw. `result`
+ * holds what was done, and `cause` the error, or the reason of the abort, that ended it.
  */
 export class PartialError<Row = unknown> extends PostreelError {
   /** @internal */
   static override readonly brands = branded(this, 'PartialError');
 
-  /** What was done so far. Not enumerable: no log writes a million rows, or addresses, by accident. */
+  /**
+   * What was done so far. Not enumerable, so that no log contains a million rows, or addresses, by accident.
+   */
   declare readonly result: PartialReport<Row>;
 
   /** `call` is the name of the call, e.g. `contacts.deleteAll()`. */
@@ -478,7 +480,7 @@ export class PartialError<Row = unknown> extends PostreelError {
     Object.defineProperty(this, 'result', { value: result });
   }
 
-  /** Counts instead of rows: rows hold personal data. */
+  /** Counts instead of rows, because rows hold personal data. */
   override toJSON(): Record<string, unknown> {
     const { done, failed, unknown, skipped, notReached, resumeFrom } = this.result;
     const counts = {
@@ -504,18 +506,18 @@ function sentence<Row>(
   return `\`${call}\` ended before row ${resumeFrom}: ${counts}. ${goOn} ${why}`;
 }
 
-/** Is this an error of this package? Also true for errors from another copy of it. */
+/** Is this an error of this package? Also true for an error of another copy of it. */
 export function isPostreelError(error: unknown): error is PostreelError {
   return brandsOf(error).includes('PostreelError');
 }
 
-/** Is this an error, also one of another realm, as in Jest? Node's faults have a code. */
+/** Is this an error? Also true for errors of other realms, as in Jest. Node's errors have a code. */
 export function isError(value: unknown): value is Error & { readonly code?: unknown } {
-  const { name, message } = Object(value) as Partial<Error>; // anything
+  const { name, message } = Object(value) as Partial<Error>; // as: any value
   return typeof value === 'object' && typeof name === 'string' && typeof message === 'string';
 }
 
-/** What an error says, or whatever else was thrown. */
+/** The message of an error, or the text of any other thrown value. */
 export function messageOf(error: unknown): string {
   return isError(error) ? error.message : String(error);
 }
@@ -528,8 +530,8 @@ export function isApiError(error: unknown): error is ApiError {
 const transientCodes = new Set(['CONNECTION_LOST', 'TIMEOUT', 'NOT_CONNECTED']);
 
 /**
- * May the same request succeed a little later? Yes for a lost or refused connection, a timeout,
- * 408, 429 and 5xx; every other answer stays as it is.
+ * May the same request succeed a little later? True for a lost or refused connection, a timeout, 408, 429
+ * and 5xx; other responses would be the same again.
  */
 export function isTransient({ status, code }: PostreelError): boolean {
   if (status === undefined) {
@@ -541,8 +543,8 @@ export function isTransient({ status, code }: PostreelError): boolean {
 const maxLength = 200;
 
 /**
- * Why a store or a function of the user's own failed, in one line without a password: drivers like to
- * quote the address that they connect to.
+ * The reason why a user's store or function failed, in one line and without passwords: drivers may quote the
+ * address that they connect to.
  */
 export function reasonOf(failure: unknown): string {
   const text = isError(failure) ? failure.message || failure.name : String(failure);
@@ -553,10 +555,10 @@ export function reasonOf(failure: unknown): string {
     .slice(0, maxLength);
 }
 
-// A frame in a file of this package, installed or built. In a bundle of the user's there is none.
+// Matches a frame in a file of this package, installed or built. A user's bundle has no such frames.
 const ownFrame = /[\\/]postreel[\\/]dist[\\/](?:esm|cjs)[\\/]/;
 
-/** A stack that begins with the caller's line: without the frames of this package in front of it. */
+/** Removes the frames of this package from the start of a stack, so that it begins with the caller's line. */
 export function withoutOwnFrames(frames: readonly string[]): readonly string[] {
   const first = frames.findIndex((frame) => !ownFrame.test(frame));
   return first < 0 ? frames : frames.slice(first);

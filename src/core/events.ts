@@ -7,12 +7,15 @@ import { environment } from './values.js';
 type Listener = (event: never) => void;
 type Guarded = (event: unknown) => void;
 
-/** The events of one client. A listener or logger that throws does not affect the call, and is warned of once. */
+/**
+ * The events of one client. A listener or logger that throws does not affect the call; it causes one
+ * `warning`.
+ */
 export class Events<Map extends ClientEvents> {
   readonly #emitter = new EventEmitter();
   readonly #guarded = new WeakMap<Listener, Partial<Record<string, Guarded>>>();
   readonly #logger: Logger | undefined;
-  /** The listeners, and the logger, that have failed. */
+  /** The listeners, and the logger, that have thrown. */
   readonly #failed = new WeakSet<object>();
 
   constructor(logger: Logger | undefined) {
@@ -31,12 +34,12 @@ export class Events<Map extends ClientEvents> {
     this.#emitter.off(name, this.#guard(name, listener));
   }
 
-  /** Is there a listener or a logger? An event without one need not be made. */
+  /** Is there a listener or a logger? Without one the event need not be built. */
   isObserved(name: keyof Map & string): boolean {
     return this.#logger !== undefined || this.#emitter.listenerCount(name) > 0;
   }
 
-  /** Has this event listeners? For events that no logger prints. */
+  /** Does this event have listeners? For events that no logger prints. */
   hasListeners(name: keyof Map & string): boolean {
     return this.#emitter.listenerCount(name) > 0;
   }
@@ -46,11 +49,11 @@ export class Events<Map extends ClientEvents> {
     const isHandled = this.#emitter.emit(name, event);
     const isLogged = this.#logger !== undefined && !this.#failed.has(this.#logger);
     if (name === 'warning' && !isHandled && !isLogged) {
-      printWarning((event as WarningEvent).message); // by its name
+      printWarning((event as WarningEvent).message); // as: the event of this name
     }
   }
 
-  // One guard for each listener and event, so that off() finds it again.
+  // One guard for each listener and event, so that off() can find it.
   #guard(name: string, listener: Listener): Guarded {
     const guards = this.#guarded.get(listener) ?? {};
     this.#guarded.set(listener, guards);
@@ -62,11 +65,11 @@ export class Events<Map extends ClientEvents> {
       this.#write('error', 'postreel: a listener threw', { error });
       const message = `A listener of \`${name}\` failed (${kindOf(error)}). The call goes on; what the listener was to do with the event is not done.`;
       if (name === 'warning' && !this.#failed.has(listener)) {
-        printWarning(message); // there may be no other that gets this one
+        printWarning(message); // this listener may be the only one for `warning`
       }
       this.#warnOnce(listener, message);
     };
-    const listen = listener as (event: unknown) => unknown; // typed by the client
+    const listen = listener as (event: unknown) => unknown; // as: typed by the client
     const guarded = (event: unknown) => callSafely(() => listen(event), report);
     guards[name] = guarded;
     return guarded;
@@ -77,13 +80,13 @@ export class Events<Map extends ClientEvents> {
       return;
     }
     const level = levels[name] ?? 'debug';
-    const facts = level === 'debug' ? (event as object) : withoutPeople(event as object); // events are objects
+    const facts = level === 'debug' ? (event as object) : withoutPeople(event as object); // as: objects
     const { method = '', path = '' } = facts as { method?: string; path?: string };
     this.#write(level, `postreel: ${name} ${method} ${path}`.trimEnd(), facts);
   }
 
   #write(level: keyof Logger, line: string, facts: object): void {
-    // A log must not break a call.
+    // A failing logger must not break a call.
     callSafely(
       () => this.#logger?.[level]?.(line, facts),
       (error) =>
@@ -99,11 +102,11 @@ export class Events<Map extends ClientEvents> {
       return;
     }
     this.#failed.add(source);
-    this.emit('warning', { method: '', path: '', message }); // every map has it
+    this.emit('warning', { method: '', path: '', message }); // as: every map has this event
   }
 }
 
-// Its message may hold anything, the event's secrets too.
+// Names only the class of the error: its message may contain anything, including the event's secrets.
 function kindOf(error: unknown): string {
   return isError(error) ? error.name : typeof error;
 }
@@ -115,9 +118,9 @@ const levels: Readonly<Record<string, keyof Logger>> = {
   throttled: 'info',
 };
 
-/** A service may repeat an email address in its own words: those are for `debug` alone. */
+/** Removes the error's message, in which a service may repeat an email address: only `debug` logs it. */
 function withoutPeople(event: object): object {
-  const { error } = event as { error?: PostreelError }; // of a retry
+  const { error } = event as { error?: PostreelError }; // as: of a retry event
   if (error === undefined) {
     return event;
   }
@@ -128,7 +131,7 @@ function withoutPeople(event: object): object {
 const said = new Set<string>();
 const maxRemembered = 1000;
 
-/** Prints a warning without a listener, once per message: on Node as a process warning. */
+/** Prints a warning that has no listener, once per message; on Node as a process warning. */
 function printWarning(message: string): void {
   if (said.has(message) || said.size >= maxRemembered) {
     return;
@@ -146,7 +149,7 @@ function printWarning(message: string): void {
 
 const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
-/** The logger that was given, or the console when `POSTREEL_LOG` asks for it. */
+/** The given logger, or the console if `POSTREEL_LOG` asks for it. */
 export function loggerOf(given: Logger | undefined): Logger | undefined {
   if (given !== undefined && given !== console) {
     return given;
@@ -156,7 +159,7 @@ export function loggerOf(given: Logger | undefined): Logger | undefined {
   return lowest < 0 ? undefined : consoleFrom(logLevels.slice(lowest));
 }
 
-// A console would spread the facts of each event over many lines.
+// A console would spread the facts of each event over many lines, so they are written as one line.
 function consoleFrom(wanted: readonly (typeof logLevels)[number][]): Logger {
   const write = (level: (typeof logLevels)[number]) => (message: string, facts?: object) => {
     console[level](message + words(facts));

@@ -13,24 +13,24 @@ import { cleanCause } from './redact.js';
 import type { PreparedCall } from './request.js';
 import { isLoopback, parseExactly } from './values.js';
 
-// Far more than any answer of these services; an endless body must end somewhere.
+// Far more than any response of these services. The limit stops an endless body.
 const maxAnswerBytes = 256 * 1024 * 1024;
 const maxErrorBytes = 2 * 1024 * 1024;
-// How long a response is read after its caller gave up.
+// How long a response is still read after its caller gave up.
 const maxLateMs = 5 * 60_000;
 
-/** How a request is made. */
+/** The terms of one request. */
 interface ExchangeTerms {
   readonly settings: Settings;
-  /** How long it may take. */
+  /** How long the request may take, in milliseconds. */
   readonly limitMs: number;
   /** Emits a `warning`. */
   readonly warn: (message: string) => void;
 }
 
-/** One request on the wire, and how far it has come. */
+/** One HTTP request, and how far it has got. */
 export class Exchange {
-  /** The head of the response, once it is there. */
+  /** The response, once its headers have arrived. */
   response: Response | undefined;
   #isHandedOver = false;
   readonly #call: PreparedCall;
@@ -47,25 +47,25 @@ export class Exchange {
     this.#warn = warn;
   }
 
-  /** Does `fetch` have the request? From then on it may take effect. */
+  /** Does `fetch` have the request? From then on the request may take effect. */
   get isHandedOver(): boolean {
     return this.#isHandedOver;
   }
 
   /**
-   * Sends the request and resolves to the text of the response. Rejects with an error of ours, or with the
+   * Sends the request and resolves to the text of the response. Rejects with a `PostreelError`, or with the
    * reason of an abort.
    */
   async run(http: Http): Promise<string> {
     const { signal, input } = this.#call;
     const onLate = input.hooks?.onLate;
-    // Such a response is read to its end, even when its caller no longer waits.
+    // A response with `onLate` is read to its end, even if the caller no longer waits.
     const reading = onLate && new AbortController();
     const text = this.#receive(http, (reading ?? this.#timer).signal);
     try {
       return await this.#timer.within(text);
     } catch (fault) {
-      // The status line of a refusal decides, even when its body is lost.
+      // An error status decides, even if the body of the response is lost.
       if (this.response?.ok === false && !isOver(signal)) {
         reading?.abort();
         return '';
@@ -80,8 +80,8 @@ export class Exchange {
   }
 
   /**
-   * Reads on after the caller gave up, since the response may hold ids of what was made. It keeps the process
-   * alive meanwhile, for a limited time.
+   * Keeps reading after the caller gave up, because the response may hold the ids of what was created. Until
+   * it ends, for `maxLateMs` at most, it keeps the process alive.
    */
   async #readLate(
     text: Promise<string>,
@@ -90,7 +90,7 @@ export class Exchange {
   ): Promise<void> {
     const { method, path, clock } = this.#call;
     if (!this.#isHandedOver) {
-      reading?.abort(); // its outcome is `not-sent`: it must not leave now
+      reading?.abort(); // the call was reported as `not-sent`, so the request must not be sent now
       return;
     }
     this.#warn(
@@ -103,7 +103,7 @@ export class Exchange {
         onLate(body);
       }
     } catch {
-      // no response, or no ids in it
+      // no response, or a body without ids
     } finally {
       stop();
     }
@@ -114,14 +114,14 @@ export class Exchange {
       this.#isHandedOver = true;
     });
     if (isOver(end)) {
-      letGo(response); // a `fetch` that ignores an abort must not leave its answer open either
+      letGo(response); // a `fetch` that ignores the abort must not leave its response open
       throw end?.reason;
     }
     this.response = response;
     return readText(response, response.ok ? maxAnswerBytes : maxErrorBytes, end);
   }
 
-  /** What a request without a complete response rejects with. */
+  /** The error of a request without a complete response, or the reason of the caller's abort. */
   #explain(fault: unknown): unknown {
     const { method, path, request, signal, timeoutMs } = this.#call;
     const { timedOut, limitMs } = this.#timer;
@@ -134,14 +134,14 @@ export class Exchange {
       const message = `${line} was not sent: no request can be made of it.`;
       return new InvalidRequestError(message, { method, path, code: 'INVALID_REQUEST', cause });
     }
-    // No fault after the head of a response proves that nothing was sent, whatever it is called.
+    // Once headers have arrived, no fault can prove that nothing was sent, whatever its code is.
     const isOpen = this.response !== undefined || timedOut;
     const ending = { phase: 'no-answer', fault: isOpen ? undefined : fault } as const;
     const outcome = outcomeOf({ ...ending, url: request.url }, this.#call);
     const hint = outcome === 'unknown' ? effectHint(this.#call) : '';
     const details = { method, path, outcome };
     if (timedOut) {
-      // The shorter of the two ended it.
+      // The shorter of the deadline and the timeout ended the request.
       const code = limitMs < timeoutMs ? 'DEADLINE_EXCEEDED' : 'TIMEOUT';
       const message = `${line} got no complete response within ${Math.ceil(limitMs)} ms.${hint}`;
       return new TimeoutError(message, { ...details, code });
@@ -171,7 +171,7 @@ export class Exchange {
     return new ConnectionError(message, { ...details, code: 'CONNECTION_LOST', cause });
   }
 
-  // Who cannot be reached is often not who was meant.
+  // An unreachable host is often the wrong host, so the error names where the address came from.
   #sourceOfAddress(): string {
     const { baseUrl, baseUrlName } = this.#settings;
     const isLocal = isLoopback(new URL(baseUrl).hostname);
@@ -181,7 +181,7 @@ export class Exchange {
   }
 }
 
-// A function: the signal may have aborted since the last look.
+// A function, because the compiler would otherwise assume that `aborted` cannot change between two checks.
 function isOver(signal: AbortSignal | undefined): boolean {
   return signal?.aborted ?? false;
 }

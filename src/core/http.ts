@@ -2,7 +2,7 @@ import ky from 'ky';
 import type { OutgoingRequest } from './request.js';
 import { sendOnce } from './send-once.js';
 
-/** Sends one request with a key. `handedOver` is called when `fetch` gets it. */
+/** Sends one request with a key. Calls `handedOver` when `fetch` receives the request. */
 export type Http = (
   request: OutgoingRequest,
   key: string | null,
@@ -11,11 +11,11 @@ export type Http = (
 ) => Promise<Response>;
 
 /**
- * The HTTP of one client. One ky carries every attempt; its own retries, timeout and errors are off,
- * since they are decided for the whole call. Redirects are not followed: a POST would become a GET, and
- * the key must not reach another origin. `fetch` gets the address and the init instead of ky's `Request`:
- * another copy of undici does not recognise that class, its body is a stream without a length, and
- * Next.js drops its options.
+ * The HTTP of one client. A single ky instance sends every attempt. Its retries, timeout and errors are off,
+ * because they are decided for the whole call. Redirects are not followed: a POST would become a GET, and
+ * the key must not reach another origin. `fetch` receives the address and the init instead of ky's
+ * `Request`, because another copy of undici does not recognize that class, its body is a stream without a
+ * length, and Next.js drops its options.
  */
 export function createHttp(own: typeof globalThis.fetch | undefined): Http {
   const send = ky.create({ retry: 0, timeout: false, throwHttpErrors: false });
@@ -35,12 +35,12 @@ export function createHttp(own: typeof globalThis.fetch | undefined): Http {
   };
 }
 
-/** The user's `fetch` returned something that is no answer. */
+/** The user's `fetch` returned something that is not a usable response. */
 export class UnusableResponse extends Error {}
 
-// Mocks return all kinds of things, and the request may have been sent all the same.
+// Mocks may return anything, and the request may have been sent nevertheless.
 function checkResponse(response: unknown): Response {
-  const { status, headers, text, bodyUsed } = Object(response) as Partial<Response>; // or anything
+  const { status, headers, text, bodyUsed } = Object(response) as Partial<Response>; // as: or anything else
   const isResponse =
     Number.isInteger(status) && typeof headers?.get === 'function' && typeof text === 'function';
   if (!isResponse) {
@@ -53,12 +53,12 @@ function checkResponse(response: unknown): Response {
       '`fetch` returned a `Response` whose body has been read: it must return a new one for each call',
     );
   }
-  return response as Response; // as far as it is used here
+  return response as Response; // as: it has the members that are used here
 }
 
 /**
- * Reads a body as text, up to a number of bytes; what comes after is not read. Whatever the bytes
- * are, the result is valid text. An abort lets go of the body even where `fetch` does not.
+ * Reads a body as text, up to a number of bytes; the rest is not read. The result is valid text, whatever
+ * the bytes are. An abort cancels the body even if `fetch` does not.
  */
 export async function readText(
   response: Response,
@@ -89,24 +89,24 @@ export async function readText(
   }
 }
 
-/** Lets go of an answer that is not wanted. */
+/** Cancels the body of a response that is not needed. */
 export function letGo({ body }: Response): void {
   chunksOf(body)?.stop();
 }
 
-/** A body that is read piece by piece. */
+/** A body that is read in chunks. */
 interface Chunks {
   next(): Promise<IteratorResult<Uint8Array | string, unknown>>;
-  /** Lets go of what has not been read. */
+  /** Cancels the part that has not been read. */
   readonly stop: () => void;
 }
 
-/** What a body offers. That of node-fetch is a stream of Node, not one of the web. */
+/** The members of a body. The body of node-fetch is a Node stream, not a web stream. */
 type AnyBody = Partial<ReadableStream<Uint8Array>> &
   Partial<AsyncIterable<Uint8Array | string>> & { readonly destroy?: () => void };
 
 function chunksOf(given: Response['body']): Chunks | undefined {
-  const body = given as AnyBody | null | undefined; // of any `fetch`
+  const body = given as AnyBody | null | undefined; // as: the body of any `fetch`
   const reader = body?.getReader?.();
   if (reader) {
     const stop = () => void reader.cancel().catch(() => undefined); // it may be broken already
@@ -116,7 +116,7 @@ function chunksOf(given: Response['body']): Chunks | undefined {
   return iterator && { next: () => iterator.next(), stop: () => body?.destroy?.() };
 }
 
-// A compressed body may become a thousand times as long as its `Content-Length`.
+// A compressed body may expand to a thousand times its `Content-Length`.
 const smallBytes = 256 * 1024;
 
 function isKnownSmall({ headers }: Response, maxBytes: number): boolean {

@@ -1,52 +1,54 @@
 import { fingerprint } from './values.js';
 import { ConfigurationError } from './errors.js';
 
-/** What stands under a key of a journal. */
+/** An entry of a journal. */
 export interface JournalItem {
   readonly key: string;
   readonly value: string;
-  /** How long ago it was written, in milliseconds by the store's own clock. */
+  /** How long ago the value was written, in milliseconds by the store's clock. */
   readonly ageMs: number;
 }
 
-/** Which part of a list to read. */
+/** The part of a list to read. */
 export interface JournalPage {
-  /** Only keys behind this one. */
+  /** Only keys after this one. */
   readonly after?: string | undefined;
   /** The most items to read. @default all */
   readonly limit?: number | undefined;
 }
 
 /**
- * Where a client writes down what it is about to do once, and what became of it, so that a crash loses
+ * A store in which a client records what it is about to do once, and the outcome, so that a crash loses
  * nothing and repeats nothing. Several processes may share a store. Keys are printable ASCII, values are
- * JSON as `JSON.stringify` writes it; `testJournal()` of `postreel/testing` tests a store of your own.
+ * JSON as `JSON.stringify` writes it. If you write a store, test it with `testJournal()` of
+ * `postreel/testing`.
  */
 export interface JournalStore {
   /**
-   * Writes `to` where `from` stands, in one atomic step; `undefined` is a key without a value. Resolves
-   * to what stands afterwards, once that is safe: `to`, or what somebody else has written.
+   * Replaces the value `from` by `to`, in one atomic step; `undefined` means that the key has no value.
+   * Resolves to the stored value afterwards, once it is safely written: `to`, or the value of another
+   * writer.
    */
   swap(key: string, from: string | undefined, to: string | undefined): Promise<string | undefined>;
-  /** What stands under a key. */
+  /** Reads the entry of a key. */
   get(key: string): Promise<JournalItem | undefined>;
-  /** What begins with the prefix, in the order of its keys' code units. */
+  /** Lists the entries whose keys begin with the prefix, in the order of the keys' code units. */
   list(prefix: string, page?: JournalPage): Promise<readonly JournalItem[]>;
   /**
-   * Reads what the store needs before it can answer, such as a large file. A client waits for it before each
-   * step, and only then limits the time of the answer.
+   * Loads the data that the store needs before it can respond, such as a large file. A client waits for it
+   * before each step, and only then limits the time of the response.
    */
   load?(): Promise<void>;
   /**
-   * Set on a store that several projects are likely to share under one name: the text says how to tell
-   * them apart. A client then needs a `rateLimit.group`.
+   * Set on a store that several projects are likely to share under one name. The text explains how to keep
+   * them apart; a client then requires a `rateLimit.group`.
    */
   readonly needsGroup?: string | undefined;
 }
 
 // ---- in memory
 
-/** A journal in memory: for tests, and for processes that never crash. */
+/** A journal in memory, for tests and for processes that never crash. */
 export function memoryJournal(): JournalStore {
   const texts = new SortedTexts();
   return {
@@ -64,18 +66,18 @@ export function memoryJournal(): JournalStore {
 interface SortedText {
   readonly value: string;
   readonly at: number;
-  /** Its size where it is stored. */
+  /** The size of the value in its store, in bytes. */
   readonly bytes: number;
 }
 
 /** Keys and values in memory with the time of writing, listed in the order of the keys' code units. */
 export class SortedTexts {
   readonly #values = new Map<string, SortedText>();
-  /** All keys in their order; `undefined` after a key has come or gone. */
+  /** All keys in order; `undefined` after a key was added or removed. */
   #keys: readonly string[] | undefined;
   #bytes = 0;
 
-  /** The sum of the sizes that `set()` was given for the values. */
+  /** The sum of the sizes that were passed to `set()`. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -135,7 +137,7 @@ export class SortedTexts {
   }
 }
 
-/** The place of the first key that is not below a text, or that is above it. */
+/** The index of the first key that is at least `text`; with `isAbove`, of the first key after it. */
 function firstPlace(keys: readonly string[], text: string, isAbove: boolean): number {
   let low = 0;
   let high = keys.length;
@@ -155,24 +157,24 @@ function firstPlace(keys: readonly string[], text: string, isAbove: boolean): nu
 
 const maxPartLength = 200;
 
-/** Joins parts to one name of printable ASCII; whatever they hold, different parts make different names. */
+/** Joins parts to one name of printable ASCII. Different parts always make different names. */
 export function nameOf(parts: readonly string[]): string {
   return parts.map(escaped).join('/');
 }
 
 function escaped(part: string): string {
-  // By code unit: half of a surrogate pair is no text to most stores.
+  // Escape by code unit, because most stores reject half of a surrogate pair.
   const text = part.replace(
     /[^!-~]|[%/]/g,
     (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  // Postgres indexes short keys only.
+  // Postgres can index only short keys.
   return text.length > maxPartLength ? `${text.slice(0, 150)}%%${fingerprint(part)}` : text;
 }
 
 /**
- * Names the project of a client in a journal: its address, and its group where it has one. Not its key:
- * a project keeps its jobs when its key is renewed.
+ * The name of a client's project in a journal: its address, and its group if it has one. The API key is not
+ * part of the name, so that a project keeps its jobs when its key is renewed.
  */
 export function scopeOf(
   { needsGroup }: JournalStore,
@@ -187,7 +189,7 @@ export function scopeOf(
   return fingerprint(JSON.stringify([baseUrl, group]));
 }
 
-/** Names the place of named queues, which several projects may share: their entries have an owner. */
+/** The scope of named queues. Several projects may share it: its entries have an owner. */
 export function queueScopeOf({ baseUrl }: { readonly baseUrl: string }): string {
   return fingerprint(JSON.stringify([baseUrl]));
 }

@@ -1,15 +1,16 @@
 import { isRecord } from './values.js';
 
 /**
- * What a journal keeps of an answer: all that the request did not have. Bodies of mails are long, and
- * addresses are private; a call that is made again has the same ones, so that they can be put back.
+ * The part of a response that a journal stores: everything that the request did not contain. Bodies of mails
+ * are long, and addresses are private. A repeated call contains the same texts, so they can be inserted
+ * again.
  */
 export interface KeptAnswer {
-  /** The answer without the texts that the request has. */
+  /** The response without the texts that the request contains. */
   readonly data: unknown;
   /**
-   * Where those stood: the path in the answer, which text of the request it was, and at which character of a
-   * longer text.
+   * The places of those texts: the path in the response, the index of the text in the request, and its
+   * position if it is only a part of a longer text.
    */
   readonly same: readonly (readonly [path: Path, text: number, at?: number])[];
   readonly requestId: string | undefined;
@@ -34,7 +35,7 @@ export function compactAnswer(
       same.push([path, whole]);
       return null;
     }
-    // An address may also stand in a message.
+    // An address may also be part of a message.
     const [address, place] = addresses.find(([text]) => value.includes(text)) ?? [];
     if (address === undefined || place === undefined) {
       return value;
@@ -46,11 +47,14 @@ export function compactAnswer(
   return { data: without(data, []), same, requestId };
 }
 
-/** The answer as it came, for the request to which it was given. The kept one is used up. */
+/**
+ * The response in its original form, for the request that it belongs to. Changes the stored answer, which
+ * must not be used again.
+ */
 export function restoreAnswer({ data, same }: KeptAnswer, request: unknown): unknown {
   const texts = textsOf(request);
   const whole: object = { data };
-  // The last one that was taken out goes in first.
+  // The texts are inserted in the reverse order of their removal.
   for (const [path, place, at] of [...same].reverse()) {
     const names = ['data', ...path];
     const last = names.pop() ?? '';
@@ -68,8 +72,8 @@ export function restoreAnswer({ data, same }: KeptAnswer, request: unknown): unk
 }
 
 /**
- * The texts of a request, as they are sent and as services write addresses; their order does not hang on
- * that of its fields.
+ * The texts of a request, as sent and in the form in which services write addresses. Their order does not
+ * depend on the order of the fields.
  */
 function textsOf(request: unknown): readonly string[] {
   const texts: string[] = [];

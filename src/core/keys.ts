@@ -5,10 +5,10 @@ import type { Session } from './session.js';
 import type { ApiKey } from './types.js';
 import { isLoopback } from './values.js';
 
-/** How the keys of a service begin. */
+/** The prefixes of a service's keys. */
 export interface KeyPrefixes {
   readonly secret: string;
-  /** A public key may be seen by everybody. */
+  /** A public key may be visible to everybody. */
   readonly public: string;
 }
 
@@ -33,7 +33,7 @@ function checkKey(key: unknown, prefixes: KeyPrefixes | undefined, origin: strin
       'INVALID_API_KEY',
     );
   }
-  // A header takes printable ASCII only; anything else would fail with the key in the message.
+  // A header takes printable ASCII only; otherwise `fetch` would fail with the key in its message.
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw configuration(
       `The API key contains characters that a key cannot have.${from}`,
@@ -72,7 +72,7 @@ function secretKeyNeeded({ method, path }: Route, prefixes: KeyPrefixes, origin:
   );
 }
 
-/** Refuses a secret key in a browser, where every visitor could read it. */
+/** Rejects a secret key in a browser, where every visitor could read it. */
 function guardBrowser(prefixes: KeyPrefixes | undefined): void {
   if (!isBrowser()) {
     return;
@@ -84,7 +84,7 @@ function guardBrowser(prefixes: KeyPrefixes | undefined): void {
   );
 }
 
-/** The error for a secret key that would travel over plain http. */
+/** The error for a secret key that would be sent over plain http. */
 function inTheClear(): ConfigurationError {
   return configuration(
     'A secret key must not travel over plain http, where others can read it. Use an https address, or set `dangerouslyAllowPlainHttp`.',
@@ -92,7 +92,7 @@ function inTheClear(): ConfigurationError {
   );
 }
 
-/** The error for a password or a session that would travel over plain http. */
+/** The error for a password or a session that would be sent over plain http. */
 export function signInInTheClear(): ConfigurationError {
   return configuration(
     'A password or a session must not travel over plain http, where others can read it. Use an https address, or set `dangerouslyAllowPlainHttp`.',
@@ -100,7 +100,7 @@ export function signInInTheClear(): ConfigurationError {
   );
 }
 
-/** The error for a function that should have fetched the key and failed. */
+/** The error of an `apiKey` function that failed. */
 export function keyUnavailable(cause: unknown): ConfigurationError {
   return new ConfigurationError('The `apiKey` function failed, so there is no key to call with.', {
     code: 'API_KEY_UNAVAILABLE',
@@ -109,13 +109,13 @@ export function keyUnavailable(cause: unknown): ConfigurationError {
   });
 }
 
-/** Is this an http address that leaves the machine? */
+/** Is this an http address outside of this machine? */
 export function isPlainHttp(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return protocol === 'http:' && !isLoopback(hostname);
 }
 
-/** Is this a browser's page or worker? Node, Bun, Deno and edge workers are not. */
+/** Is this a page or a worker of a browser? Node, Bun, Deno and edge workers are not. */
 export function isBrowser(): boolean {
   const scope = globalThis as {
     window?: { document?: unknown };
@@ -136,17 +136,17 @@ function configuration(message: string, code: string): ConfigurationError {
   return new ConfigurationError(message, { code, outcome: 'not-sent' });
 }
 
-/** How a service's keys look and where they may be used. */
+/** The form of a service's keys, and where they may be used. */
 interface KeyPolicy {
   readonly prefixes: KeyPrefixes | undefined;
   readonly allowedInBrowser: boolean;
-  /** Would a key travel in the clear for others to read? */
+  /** Would the key be sent over plain http, where others can read it? */
   readonly usesPlainHttp: boolean;
-  /** Where the first key comes from: `MESSAGING_API_KEY`. */
+  /** The source of the first key, e.g. `MESSAGING_API_KEY`. */
   readonly origin: string;
 }
 
-/** Holds a client's key, or the function that fetches it, and keeps it private. */
+/** Holds a client's key, or the function that fetches it, in private fields. */
 export class Keyring {
   #source: ApiKey;
   #current: string | null | undefined;
@@ -163,17 +163,20 @@ export class Keyring {
     }
   }
 
-  /** Where the current key comes from. */
+  /** The source of the current key. */
   get origin(): string {
     return this.#origin;
   }
 
-  /** The key, if it is known without calling the function. */
+  /** The key, or `undefined` until the function has returned it. */
   get current(): string | null | undefined {
     return this.#current;
   }
 
-  /** The key for a call of a route, asked for when it is not known yet; refuses what it cannot open. */
+  /**
+   * The key for a call of a route; fetches the key if necessary. Rejects a route that the key does not
+   * allow.
+   */
   keyFor(route: Route, session: Session): string | null | Promise<string | null> {
     if (route.key === 'none') {
       return null;
@@ -184,7 +187,7 @@ export class Keyring {
     return this.authorize(route, this.#current, session);
   }
 
-  /** Refuses a call that this key can never make, before it reaches the network. */
+  /** Rejects a call that this key can never make, before anything is sent. */
   authorize(route: Route, key: string | null, session: Session): string | null {
     if (key === null) {
       const hasSession = route.key === 'secret-or-session' && (session.isOpen || isBrowser());
@@ -200,31 +203,31 @@ export class Keyring {
     return key;
   }
 
-  /** The key; a function is asked once and then again only by {@link renew}. */
+  /** The key. A function is called once, and again only by {@link renew}. */
   async key(): Promise<string | null> {
     return this.#current === undefined ? this.#ask() : this.#current;
   }
 
-  /** Is there, or may there be, another key than the one that was refused? */
+  /** May there be another key than the one that the service rejected? */
   canRenew(refused: string | null): boolean {
     return typeof this.#source === 'function' || this.#current !== refused;
   }
 
-  /** Another key than the one that was refused, as far as there is one. */
+  /** Returns another key than the rejected one, if there is one. */
   async renew(refused: string | null): Promise<string | null> {
-    // Many calls are refused together: the first one fetches the key, or it was replaced meanwhile.
+    // Several calls may be rejected together: the first one fetches a new key, and the others use it.
     if (this.#current !== undefined && this.#current !== refused) {
       return this.#current;
     }
     return this.#ask();
   }
 
-  /** The next call asks anew: the question under way has not been answered in time. */
+  /** Makes the next call fetch the key again, because the current fetch took too long. */
   forgetQuestion(): void {
     this.#asking = undefined;
   }
 
-  /** Goes on with another key, for all who hold this keyring. */
+  /** Replaces the key for everything that uses this keyring. */
   swap(key: string): void {
     this.#current = this.#check(key);
     if (typeof this.#source !== 'function') {
@@ -233,7 +236,7 @@ export class Keyring {
     }
   }
 
-  // Calls that need the key at the same time share one question, but each has its own error.
+  // Calls that need the key at the same time share one fetch, but each gets a separate error.
   async #ask(): Promise<string | null> {
     const source = this.#source;
     if (typeof source !== 'function') {

@@ -2,110 +2,123 @@ import { answerWithin, hasIoContexts, sleep, type Clock } from './async.js';
 import { isPostreelError, PostreelError, reasonOf } from './errors.js';
 import { nameOf, type JournalItem, type JournalStore } from './journal.js';
 
-/** What stands under a key. A key without an entry is free: what was done under it came to nothing. */
+/**
+ * The entry under a key. A key without an entry is free: its call was never made, or certainly did
+ * nothing.
+ */
 export type KeyEntry = Claimed | Unknown | Answered;
 
 interface Written {
-  /** One of a kind: no other claim is mistaken for it, also where a write comes late or twice. */
+  /** A unique id. It tells this claim from every other, even if a write arrives late or twice. */
   readonly id: string;
-  /** The key as its caller gave it. */
+  /** The key as the caller gave it. */
   readonly key: string;
   /** The call, e.g. `POST /v1/send`. */
   readonly call: string;
-  /** Which content it has; empty where the content does not matter. */
+  /** The fingerprint of the content; empty if the content does not matter. */
   readonly print: string;
-  /** Whose it is, where several share the keys. */
+  /** The group that the entry belongs to, if several projects share the keys. */
   readonly owner?: string | undefined;
 }
 
-/** It is about to be sent, or on its way. */
+/** The request is about to be sent, or in flight. */
 export interface Claimed extends Written {
   readonly state: 'claimed';
   /**
-   * How long it lives without a renewal: when it is older, nobody knows what became of its call. Versions
-   * before the renewals wrote `null` for a call without a time limit.
+   * The lifetime of the claim without a renewal, in milliseconds. Once the claim is older, the outcome of
+   * its call is unknown. Versions before the renewals wrote `null` for a call without a time limit.
    */
   readonly limitMs: number;
-  /** How often it was renewed: each renewal changes the text. */
+  /** The number of renewals so far. Each renewal changes the text of the entry. */
   readonly renewals?: number | undefined;
-  /** What it needs to be named by until it is answered. */
+  /** The content that identifies the job until it is answered. */
   readonly content?: unknown;
 }
 
-/** Nobody knows whether it happened. */
+/** Nobody knows whether the call took effect. */
 export interface Unknown extends Written {
   readonly state: 'unknown';
   readonly content?: unknown;
 }
 
-/** The service took it. */
+/** The service accepted the call. */
 export interface Answered extends Written {
   readonly state: 'answered';
   readonly answer: unknown;
-  /** What came of it later, where something does. */
+  /** The final state of the job, if one was reported later. */
   readonly end?: 'done' | 'failed' | 'canceled' | 'saved' | 'dismissed' | undefined;
 }
 
-/** An entry as it stands in the store. */
+/** An entry as the store holds it. */
 export interface StoredEntry<E extends KeyEntry = KeyEntry> {
-  /** The full key. */
+  /** The full key in the store. */
   readonly place: string;
   readonly entry: E;
-  /** The entry as text: what a change must find; `undefined` while nothing stands there. */
+  /**
+   * The entry as text: a swap must find this text. `undefined` while the store holds nothing under the
+   * key.
+   */
   readonly text: string | undefined;
   readonly ageMs: number;
 }
 
-/** What a ledger stands on. */
+/** The dependencies and settings of a ledger. */
 export interface LedgerParts {
   readonly store: JournalStore;
   readonly clock: Clock;
   /** How long answered keys are kept, in milliseconds. */
   readonly keepMs: number;
-  /** Whose answered keys are removed after that: see {@link KeyScope}. */
+  /** The scopes whose answered keys are removed after `keepMs`: see {@link KeyScope}. */
   readonly scopes: readonly string[];
-  /** The same among the keys of a named queue. */
+  /** The owner whose entries are removed among the keys of a named queue. */
   readonly owner: string | undefined;
-  /** The service of this client: the other one may have its keys at the same places. */
+  /** The service of this client: the other service may have its keys in the same scopes. */
   readonly service: {
     readonly name: string;
-    /** Does a call belong to the service? It stands in each entry. */
+    /** Does the call belong to this service? Each entry names its call. */
     readonly hasCall: (call: string) => boolean;
   };
-  /** Says that a write has failed, once an outage, and what that means. */
+  /** Emits a `warning` that a write failed, once per outage, with the consequences. */
   readonly warn: (message: string) => void;
 }
 
 interface PendingWrite {
   base: string | undefined;
   wanted: string | undefined;
-  /** What was sent to the store: it may stand there though no answer came. */
+  /** Every text that was sent to the store. The store may hold any of them, even if it sent no response. */
   readonly tried: Set<string | undefined>;
 }
 
-// A store that is slower than this is as good as gone.
+// A store that takes longer than this counts as unavailable.
 const maxAnswerMs = 5_000;
 const claimPausesMs = [0, 250, 1_000];
 const writePausesMs = [1_000, 4_000, 15_000, 60_000, 60_000];
 const pageSize = 1_000;
 const sweepEveryMs = 3_600_000;
-// Of a claim whose text names no time.
+// The lifetime of a claim whose text has no time limit.
 const unlimitedClaimMs = 3_600_000;
 
 /**
- * Keys that are used once, in a store. A key is claimed before anything is sent under it, by one atomic
- * step, so that of all processes one sends it. What became of it is written afterwards; what cannot be
- * written is tried again, and reported.
+ * Keys that are used once, in a store. Before a request is sent, its key is claimed in one atomic step, so
+ * that only one of all processes sends it. The outcome is written afterwards; a failed write is retried and
+ * reported.
+ *
+ *       free ── claim() ──▶ claimed ──▶ answered   the service accepted the call
+ *         ▲                    ├──────▶ unknown    nobody knows whether the call took effect
+ *         └────────────────────┘                   the call certainly did nothing
+ *
+ * A claim that is not renewed in time counts as unknown, although its entry still says `claimed`. `claim()`
+ * can also take over such an entry, or an unknown one.
  */
 export class Ledger {
   readonly #parts: LedgerParts;
-  /** What is to be written, and what stands there as far as is known. */
+  /** Writes that are not confirmed yet, by key. `base` is the text that the store is believed to hold. */
   readonly #ahead = new Map<string, PendingWrite>();
-  /** The places that are written again after a pause. */
+  /** Keys whose write is retried after a pause. */
   readonly #retrying = new Set<string>();
-  /** The places that were retried often enough: the next answer of the store begins again. */
+  /** Keys whose retries are used up. The next response of the store starts a new write. */
   readonly #postponed = new Set<string>();
-  /** Claims of others that were seen, and when they began. */
+  /** Claims of other processes, and when each began by the local clock. */
   readonly #seen = new Map<string, { readonly text: string | undefined; readonly at: number }>();
   #isFailing = false;
   #sweptAt: number | undefined;
@@ -118,14 +131,14 @@ export class Ledger {
     return this.#parts.clock;
   }
 
-  /** What stands under a key. What this process could not write so far is written before. */
+  /** Reads the entry under a key. A pending write of this process to that key is done first. */
   async find(place: string): Promise<StoredEntry | undefined> {
     this.#sweepNowAndThen();
     if (this.#ahead.has(place)) {
       await this.#write(place);
     }
     const item = await this.#asked((store) => store.get(place));
-    this.#writePostponed(); // the store answers
+    this.#writePostponed(); // the store is available again
     if (!item) {
       this.#seen.delete(place);
       return undefined;
@@ -134,8 +147,9 @@ export class Ledger {
   }
 
   /**
-   * Claims a key that is free, or takes over the entry that was found. Resolves to the claim, or to
-   * `undefined` when another process was faster. A claim whose answer was lost finds itself.
+   * Claims a free key, or replaces the entry `over` that was found. Resolves to the claim, or to
+   * `undefined` if another process was faster. If the response to a claim is lost, the next try finds the
+   * claim in the store and succeeds.
    */
   async claim(
     place: string,
@@ -147,15 +161,16 @@ export class Ledger {
     for (const pauseMs of claimPausesMs) {
       await this.#pause(pauseMs);
       try {
-        await this.#write(place); // an earlier claim that may stand there is taken back before
+        await this.#write(place); // takes back an earlier claim that the store may hold
         const stands = await this.#asked((store) => store.swap(place, over?.text, text));
         return stands === text ? { place, entry: claim, text, ageMs: 0 } : undefined;
       } catch (error) {
         failure = error;
       }
     }
-    // It may be written all the same, and would block the key until its time is over. What is to be
-    // written there anyway, such as a late answer, takes its place.
+    // The store may hold the claim although no response came, and the claim would block the key until it
+    // expires. A pending write, such as a late answer, replaces it; otherwise the entry from before the
+    // claim is restored.
     const ahead = this.#ahead.get(place);
     if (ahead) {
       ahead.tried.add(text);
@@ -166,8 +181,8 @@ export class Ledger {
   }
 
   /**
-   * Writes another entry in place of one, or none. Where that fails, it is written again in the background.
-   * `tried` resolves after the first try, to whether it has succeeded.
+   * Replaces an entry, or removes it if `entry` is `undefined`. A failed write is retried in the
+   * background. `tried` resolves after the first try, to whether that try succeeded.
    */
   change<E extends KeyEntry>(
     { place, text }: StoredEntry,
@@ -181,19 +196,19 @@ export class Ledger {
     return { parseItem: entry && { place, entry, text: wanted, ageMs: 0 }, tried };
   }
 
-  /** Removes an entry, if it still stands there. Resolves to whether the key is free. */
+  /** Removes an entry, unless another process has changed it. Resolves to whether the key is free now. */
   async remove({ place, text }: StoredEntry): Promise<boolean> {
     return (await this.#asked((store) => store.swap(place, text, undefined))) === undefined;
   }
 
-  /** Resolves when everything is written; rejects when something could not be. */
+  /** Resolves when every pending write is done; rejects if one fails. */
   async flush(): Promise<void> {
     for (const place of [...this.#ahead.keys()]) {
       await this.#write(place);
     }
   }
 
-  /** All entries whose keys begin like this. */
+  /** All entries whose keys begin with the prefix. */
   async *entries(prefix: string): AsyncGenerator<StoredEntry, void, undefined> {
     for (let after: string | undefined; ;) {
       const page = { after, limit: pageSize };
@@ -211,7 +226,7 @@ export class Ledger {
     }
   }
 
-  // A claim grows older by our own clock too, which may be a fake's.
+  // A claim also ages by the local clock, which a test may replace by a fake one.
   #aged(one: StoredEntry): StoredEntry {
     if (one.entry.state !== 'claimed') {
       this.#seen.delete(one.place);
@@ -235,7 +250,7 @@ export class Ledger {
           `${sentence(error)} What became of a call is written as soon as the journal answers; if the process ends before that, it counts as unknown.`,
         );
       }
-      // Where no request may wait for another (Workers) each retries for itself.
+      // On Workers no request may wait for another one, so each request retries for itself.
       if (hasIoContexts() || !this.#retrying.has(place)) {
         void this.#retry(place);
       }
@@ -243,7 +258,8 @@ export class Ledger {
     }
   }
 
-  // Nobody awaits it: it does not keep the process alive. `find()` and `flush()` write at once, and throw.
+  // Nothing awaits these retries, so they do not keep the process alive. `find()` and `flush()` write at
+  // once, and throw if the write fails.
   async #retry(place: string): Promise<void> {
     this.#retrying.add(place);
     for (const pauseMs of writePausesMs) {
@@ -272,6 +288,16 @@ export class Ledger {
     places.forEach((place) => void this.#tryToWrite(place));
   }
 
+  /**
+   * Writes the pending change of a key by compare-and-swap, until none is pending. The text that the
+   * store holds after a swap decides:
+   *
+   * - The wanted text: the change is done.
+   * - A text that this process sent earlier, nothing (the store lost the key), or an entry that the wanted one
+   *   may replace: swap again, with that text as the base.
+   * - Anything else: another process has changed the key. The change is dropped; an answer is kept under a
+   *   separate key, unless the store holds the same answer.
+   */
   async #write(place: string): Promise<void> {
     for (let ahead = this.#ahead.get(place); ahead; ahead = this.#ahead.get(place)) {
       const { base, wanted, tried } = ahead;
@@ -279,7 +305,7 @@ export class Ledger {
       const stands = await this.#asked((store) => store.swap(place, base, wanted));
       this.#isFailing = false;
       if (this.#ahead.get(place) !== ahead) {
-        continue; // another call of this has settled it meanwhile
+        continue; // a concurrent `#write` of this key has settled the change
       }
       if (stands === ahead.wanted) {
         this.#ahead.delete(place);
@@ -287,7 +313,8 @@ export class Ledger {
         stands !== base &&
         (tried.has(stands) || stands === undefined || mayReplace(ahead.wanted, stands))
       ) {
-        // It was changed again while it was written, or the store has lost the key.
+        // The change was altered during the swap, or the store lost the key, or the answer may replace
+        // the entry.
         ahead.base = stands;
       } else {
         this.#ahead.delete(place);
@@ -299,7 +326,7 @@ export class Ledger {
     }
   }
 
-  /** Writes a response under a separate key, because another value stands under its own: no id is dropped. */
+  /** Writes an answer under a separate key, because its own key holds another entry: no id is lost. */
   keepBeside(place: string, entry: Answered): void {
     const beside = `${place}/${nameOf([entry.id])}`;
     this.change({ place: beside, entry, text: undefined, ageMs: 0 }, entry);
@@ -313,11 +340,11 @@ export class Ledger {
     const isDue = clock.now() - (this.#sweptAt ?? Number.NEGATIVE_INFINITY) >= sweepEveryMs;
     if (isDue && Number.isFinite(keepMs)) {
       this.#sweptAt = clock.now();
-      this.#sweep().catch(() => undefined); // the next one removes the rest
+      this.#sweep().catch(() => undefined); // the next sweep removes the rest
     }
   }
 
-  // Of all processes of a service one does it, at most hourly: it reads all keys.
+  // A sweep reads all keys, so only one process of a service does it, at most hourly.
   async #sweep(): Promise<void> {
     const { keepMs, scopes, owner, service } = this.#parts;
     const place = `swept/${scopes[0] ?? ''}/${service.name}`;
@@ -350,12 +377,12 @@ export class Ledger {
     const { store, clock } = this.#parts;
     try {
       if (store.load) {
-        await store.load(); // a large file takes longer than an answer may
+        await store.load(); // loading a large file takes longer than `maxAnswerMs`
       }
       return await answerWithin(ask(store), maxAnswerMs, { onLate: () => undefined, clock });
     } catch (cause) {
       if (isPostreelError(cause)) {
-        throw cause; // it says what to do
+        throw cause; // its message already says what to do
       }
       throw new PostreelError(`The journal could not be read or written: ${reasonOf(cause)}`, {
         code: 'JOURNAL_UNAVAILABLE',
@@ -366,12 +393,12 @@ export class Ledger {
   }
 }
 
-/** Is its call still running, as far as the store knows? */
+/** Is the call of the claim still running, as far as the store knows? */
 export function isAlive(known: StoredEntry): boolean {
   return leftMsOf(known) > 0;
 }
 
-/** How long a claim still lives, by the store's clock; 0 for every other entry. */
+/** The remaining lifetime of a claim in milliseconds, by the store's clock; 0 for every other entry. */
 export function leftMsOf({ entry, ageMs }: StoredEntry): number {
   if (entry.state !== 'claimed') {
     return 0;
@@ -380,7 +407,7 @@ export function leftMsOf({ entry, ageMs }: StoredEntry): number {
   return Math.max(0, limitMs - ageMs);
 }
 
-/** The same call, with the outcome unknown. */
+/** The same call, with an unknown outcome. */
 export function unknownOf(entry: Claimed | Unknown): Unknown {
   const { id, key, call, print, owner, content } = entry;
   const facts = { id, key, call, print, ...(owner !== undefined && { owner }) };
@@ -388,27 +415,27 @@ export function unknownOf(entry: Claimed | Unknown): Unknown {
 }
 
 /**
- * An entry that a call is sent over, as it is written back if the call certainly did nothing. A claim that
- * has expired is written back as unknown: it is not brought back to life.
+ * The entry that a new claim replaces, in the form that is written back if the call certainly did
+ * nothing. An expired claim is written back as unknown, because it must not come back to life.
  */
 export function takenOver(known: StoredEntry): StoredEntry {
   const { entry } = known;
   return entry.state === 'claimed' ? { ...known, entry: unknownOf(entry) } : known;
 }
 
-// A later call of the key is unknown, and this one was answered; or another process has written the same
-// answer, which has come further since.
+// An answer may replace two entries: an unknown one of the same content, because the answer settles it;
+// and the same answer as another process wrote it, if that one is at an earlier stage.
 function mayReplace(wanted: string | undefined, stands: string): boolean {
   const [own, other] = [entryIn(wanted), entryIn(stands)];
   if (own?.state !== 'answered') {
     return false;
   }
-  // The same content: a key that was forgotten meanwhile may stand for another one.
+  // Compare the contents: the key may have been forgotten and used again for other content.
   const answersIt = other?.state === 'unknown' && own.print === other.print;
   return answersIt || (isSameAnswer(wanted, stands) && progressOf(own) > progressOf(other));
 }
 
-/** Is it the answer to one call, whatever came of it later? */
+/** Do both texts hold the answer to one call, at whatever stage its job is? */
 function isSameAnswer(wanted: string | undefined, stands: string | undefined): boolean {
   const [own, other] = [entryIn(wanted), entryIn(stands)];
   const areAnswers = own?.state === 'answered' && other?.state === 'answered';
@@ -421,12 +448,12 @@ function progressOf(entry: KeyEntry | undefined): number {
   return end === undefined ? 0 : end === 'done' ? 1 : 2;
 }
 
-/** Has a call failed because the journal does not answer? */
+/** Did a call fail because the journal is unavailable? */
 export function isJournalGone(failure: unknown): boolean {
   return isPostreelError(failure) && failure.code === 'JOURNAL_UNAVAILABLE';
 }
 
-// Nothing may be sent under a key of which nobody can tell what it stands for.
+// Nothing may be sent under a key whose entry cannot be read.
 function unreadable(place: string): never {
   throw new PostreelError(
     `The journal holds something under ${place} that this version of postreel did not write. Use another journal, or remove that key.`,
@@ -439,10 +466,10 @@ function known({ key, value, ageMs }: JournalItem): StoredEntry | undefined {
   return entry && { place: key, entry, text: value, ageMs };
 }
 
-/** The entry of a text; `undefined` where it is none of ours. */
+/** Parses an entry; `undefined` if this library did not write it. */
 function entryIn(text: string | undefined): KeyEntry | undefined {
   try {
-    const entry = JSON.parse(text ?? '') as KeyEntry; // as written, or none of ours
+    const entry = JSON.parse(text ?? '') as KeyEntry; // as: written by this library, or rejected below
     return states.has(entry.state) ? entry : undefined;
   } catch {
     return undefined;

@@ -6,14 +6,14 @@ import type { ItemIterator, Page, Paginated } from './types.js';
 import { isRecord } from './values.js';
 
 /**
- * Lists. Three parts, from the wire to the loop: what a page says (`readList`), where the next one is
- * (`nextQuery`), and the ways to read a list (`PagedList`), one page ahead of the reader.
+ * Lists. Three parts, from the response to the loop: reading a page (`readList`), finding the next page
+ * (`nextQuery`), and the ways to read a whole list (`PagedList`), with pages requested in advance.
  */
 
-/** The query of a page. */
+/** The query of one page. */
 export type PageQuery = Readonly<Record<string, unknown>>;
 
-/** One page as the service sent it, whichever way it spells pages. */
+/** One page, with its position in the names of this library, however the service numbers its pages. */
 export interface RawPage {
   readonly items: readonly unknown[];
   readonly cursor?: string | undefined;
@@ -26,11 +26,11 @@ export interface RawPage {
 
 type ListFacts = Pick<List<unknown>, 'list' | 'sizeParameter' | 'itemsName'>;
 
-// ---- what a page says
+// ---- reading a page
 
 /**
- * Reads a list in any of its shapes: a bare array; the items under `data`, under the resource's own name, or
- * the only array there is. `undefined` when there is no list in the answer.
+ * Reads a list in any of its forms: a bare array; the items under `data` or under the resource's name; or
+ * the only array in the body. `undefined` if the response contains no list.
  */
 export function readList(body: unknown, facts: ListFacts): RawPage | undefined {
   if (body === undefined || body === null || body === true) {
@@ -42,7 +42,7 @@ export function readList(body: unknown, facts: ListFacts): RawPage | undefined {
   if (!isRecord(body)) {
     return undefined;
   }
-  // An envelope around the whole list; the list's own `data` is an array.
+  // The whole list may be wrapped in an envelope. The list's own `data` is an array.
   const list = isRecord(body['data']) ? body['data'] : body;
   const items = itemsOf(list, facts.itemsName);
   return items && { items, ...positionOf(list) };
@@ -57,7 +57,7 @@ function itemsOf(body: Record<string, unknown>, name = 'data'): unknown[] | unde
   if (arrays.length === 1) {
     return arrays[0];
   }
-  // `{}` and `{ success: true }` are empty answers; anything else without a list is not one.
+  // `{}` and `{ success: true }` are empty lists. Any other body without an array is not a list.
   const isEmpty = Object.keys(body).every((field) => field === 'success');
   return isEmpty ? [] : undefined;
 }
@@ -74,11 +74,11 @@ function positionOf(body: Record<string, unknown>): Omit<RawPage, 'items'> {
   };
 }
 
-// ---- where the next page is
+// ---- finding the next page
 
 /**
- * The query of the page after this one, or `undefined` when this was the last. `unread` items are still
- * to come by the total, where that and the items before are known.
+ * The query of the next page; `undefined` if this page is the last. `unread` is the number of items that are
+ * still missing from the total, if the total and the number of earlier items are known.
  */
 function nextQuery(
   page: RawPage,
@@ -92,7 +92,7 @@ function nextQuery(
   if (page.cursor !== undefined) {
     return without({ ...query, cursor: page.cursor }, 'page');
   }
-  // Without a cursor a page without items is the last, whatever `hasMore` is.
+  // Without a cursor, a page without items is the last, even if `hasMore` is true.
   const isCursorList = query['cursor'] !== undefined && page.page === undefined;
   if (page.items.length === 0 || (isCursorList && page.hasMore !== true)) {
     return undefined;
@@ -101,7 +101,7 @@ function nextQuery(
   const size = page.pageSize ?? numberOf(query[facts.sizeParameter ?? '']) ?? page.items.length;
   const isNumbered =
     facts.list === 'page' || page.page !== undefined || page.pageSize !== undefined;
-  // A service may well send smaller pages than it was asked for.
+  // A service may send smaller pages than were requested.
   const isUnread = page.total !== undefined && (current * size < page.total || unread > 0);
   const isFollowed =
     page.totalPages === undefined ? isNumbered && isUnread : current < page.totalPages;
@@ -110,17 +110,17 @@ function nextQuery(
     : undefined;
 }
 
-/** Where a page starts, as one text that `list({ cursor })` takes back. */
+/** The start of a page as one text, which `list({ cursor })` accepts. */
 function cursorOf(query: PageQuery, facts: ListFacts): string | undefined {
   if (typeof query['cursor'] === 'string') {
     return query['cursor'];
   }
-  // A page number means nothing without the size of the pages before it.
+  // A page number means nothing without the page size.
   const [page, size] = [numberOf(query['page']), numberOf(query[facts.sizeParameter ?? ''])];
   return page === undefined ? undefined : `page:${page}${size === undefined ? '' : `/${size}`}`;
 }
 
-/** A query whose cursor may be one of ours for a numbered page. */
+/** Reads a cursor of `cursorOf()` back into a page number and size. */
 function startQuery(query: PageQuery, facts: ListFacts): PageQuery {
   const { cursor } = query;
   const match = typeof cursor === 'string' ? /^page:(\d+)(?:\/(\d+))?$/.exec(cursor) : null;
@@ -135,7 +135,7 @@ function isStart(query: PageQuery): boolean {
   return query['cursor'] === undefined && (query['page'] ?? 1) === 1;
 }
 
-/** A number, also one that is written as text. */
+/** Reads a number, including one written as text. */
 function numberOf(value: unknown): number | undefined {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
@@ -147,10 +147,10 @@ function without(query: Record<string, unknown>, dropped: string): PageQuery {
 
 // ---- the ways to read a list
 
-/** The call for one page; `hasLeft`: its request is on the way. */
+/** The call for one page. `hasLeft`: its request has been sent. */
 type PageCall = PromiseLike<unknown> & { readonly hasLeft?: boolean };
 
-/** What a list needs beside its row and query. */
+/** The dependencies of a list, in addition to its row and query. */
 interface ListParts {
   readonly fetch: (query: PageQuery) => PageCall;
   readonly prefetch?: number | undefined;
@@ -160,7 +160,7 @@ interface ListParts {
 
 const toArrayOptions: OptionKinds<{ max?: number | undefined }> = { max: atLeast(0) };
 
-/** A list that has not been asked for yet. Each way to read it starts anew. */
+/** A list whose pages are requested on demand. Each way to read it starts at its first page. */
 export class PagedList<T> implements Paginated<T> {
   readonly #facts: List<unknown>;
   readonly #route: Route;
@@ -170,12 +170,12 @@ export class PagedList<T> implements Paginated<T> {
 
   constructor(route: Route, query: object | undefined, parts: ListParts) {
     this.#route = route;
-    this.#facts = route.returns as List<unknown>; // only rows of lists come here
+    this.#facts = route.returns as List<unknown>; // as: only rows of lists get here
     this.#query = startQuery({ ...query }, this.#facts);
     this.#parts = parts;
   }
 
-  // Awaiting is one page of the size that the caller or the service chose.
+  // `await list` resolves to one page, of the size that the caller or the service chose.
   then<Value = Page<T>, Caught = never>(
     onPage?: ((page: Page<T>) => Value | PromiseLike<Value>) | null,
     onError?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null,
@@ -188,7 +188,7 @@ export class PagedList<T> implements Paginated<T> {
     return this.#items(Number.POSITIVE_INFINITY);
   }
 
-  /** For programs in plain JavaScript: neither `for … of` nor `[...list]` can wait for a page. */
+  /** Throws. For programs in plain JavaScript: neither `for … of` nor `[...list]` can wait for a page. */
   [Symbol.iterator](): never {
     throw new TypeError(
       'A list is fetched page by page: use `for await (const item of list)` or `await list.toArray()`.',
@@ -236,7 +236,7 @@ export class PagedList<T> implements Paginated<T> {
     return new Items(() => this.#walk().load(query), cursorOf(query, this.#facts), ahead);
   }
 
-  /** The query for pages of a size, unless the caller chose one. */
+  /** The query for pages of this size, unless the caller chose a size. */
   #sized(size: number): PageQuery {
     const { sizeParameter } = this.#facts;
     return sizeParameter === undefined || this.#query[sizeParameter] !== undefined
@@ -249,28 +249,28 @@ export class PagedList<T> implements Paginated<T> {
   }
 }
 
-/** Where on its way through a list a page lies. */
+/** The position of a page in a walk through a list. */
 interface Place {
-  /** 0 for the page that the walk started with. */
+  /** 0 for the first page of the walk. */
   readonly index: number;
-  /** The total of the first page: later ones report 0. */
+  /** The total of the first page: later pages report 0. */
   readonly total: number | undefined;
   readonly before: RawPage | undefined;
-  /** How many items the pages before this one had; `undefined` where the walk began in the middle. */
+  /** The number of items on the pages before this one; `undefined` if the walk began in the middle. */
   readonly itemsBefore: number | undefined;
 }
 
-// How many cursors are remembered; a circle of pages is far shorter.
+// How many cursors are remembered. A loop of pages is far shorter.
 const maxCursors = 10_000;
-// A list may have empty pages, e.g. where items were filtered out, but not only those.
+// A list may have empty pages, e.g. where the service filtered items out, but not this many in a row.
 const maxEmptyPages = 100;
 
-/** One way through a list: loads pages and notices when it goes in circles. */
+/** One walk through a list: loads its pages and detects loops. */
 class Walk<T> {
   readonly facts: List<unknown>;
   readonly parts: ListParts;
   readonly #route: Route;
-  /** At which index each cursor was used; the same page may be loaded twice. */
+  /** The page index at which each cursor was used: the same page may be loaded twice. */
   readonly #seen = new Map<string, number>();
   #latest: PageCall | undefined;
   #lastFilled = 0;
@@ -286,7 +286,7 @@ class Walk<T> {
     const at = place ?? { index: 0, total: undefined, before: undefined, itemsBefore };
     this.#remember(cursorOf(query, this.facts), at.index);
     this.#latest = this.parts.fetch(query);
-    const raw = (await this.#latest) as RawPage; // read by the style of its list
+    const raw = (await this.#latest) as RawPage; // as: read by `readList()`
     if (at.before && repeats(raw, at.before)) {
       throw this.#circle('page');
     }
@@ -298,12 +298,12 @@ class Walk<T> {
     return new ListPage<T>(this, query, at, raw);
   }
 
-  /** Is the request for the page that was asked for last on its way? */
+  /** Has the latest page's request been sent? */
   get hasLeft(): boolean {
     return this.#latest?.hasLeft ?? true;
   }
 
-  // Memory stays flat: the oldest cursors are forgotten.
+  // Forgets the oldest cursors, so that memory stays constant.
   #remember(cursor: string | undefined, index: number): void {
     if (cursor === undefined) {
       return;
@@ -327,7 +327,7 @@ class Walk<T> {
   }
 }
 
-// Only where pages are asked for by number: a cursor may well lead to equal items.
+// Only for pages that are requested by number: different cursors may lead to equal items.
 function repeats(page: RawPage, before: RawPage): boolean {
   if (before.cursor !== undefined || page.items.length === 0) {
     return false;
@@ -336,7 +336,7 @@ function repeats(page: RawPage, before: RawPage): boolean {
   return isSame || JSON.stringify(page.items) === JSON.stringify(before.items);
 }
 
-/** One page, and the way to the pages after it. */
+/** One page, and the way to the next one. */
 class ListPage<T> implements Page<T> {
   readonly items: readonly T[];
   readonly total: number | undefined;
@@ -359,10 +359,10 @@ class ListPage<T> implements Page<T> {
     this.#place = place;
     this.#raw = raw;
     this.#next = nextQuery(raw, query, facts, unread);
-    this.items = raw.items as readonly T[]; // the type of the row's items
+    this.items = raw.items as readonly T[]; // as: the row's type of items
     this.hasMore = this.#next !== undefined;
     this.cursor = this.#next && cursorOf(this.#next, facts);
-    // Pages after the first report 0: it is a total only where the list starts and ends with this page.
+    // Pages after the first report 0: it is a total only if the list starts and ends with this page.
     const isEmptyList = raw.items.length === 0 && !this.hasMore && isStart(query);
     this.total = place.total ?? (raw.total === 0 && !isEmptyList ? undefined : raw.total);
     if (!this.hasMore && unread > 0) {
@@ -386,7 +386,7 @@ class ListPage<T> implements Page<T> {
     );
   }
 
-  /** Is the request for the page that was asked for last on its way? */
+  /** Has the latest page's request been sent? */
   get hasNextLeft(): boolean {
     return this.#walk.hasLeft;
   }
@@ -398,7 +398,7 @@ class ListPage<T> implements Page<T> {
   }
 }
 
-/** Goes through the items of a list, with pages requested ahead of its consumer. */
+/** Iterates over the items of a list, with pages requested before its consumer needs them. */
 class Items<T> implements ItemIterator<T> {
   readonly #start: () => Promise<ListPage<T>>;
   readonly #ahead: Prefetcher<T>;
@@ -424,7 +424,7 @@ class Items<T> implements ItemIterator<T> {
     return this;
   }
 
-  /** The next item. Calls that overlap are answered in order. */
+  /** The next item. Overlapping calls are answered in order. */
   next(): Promise<IteratorResult<T, undefined>> {
     const item = this.#turns === 0 ? this.#takeItem() : undefined;
     if (item) {
@@ -467,17 +467,17 @@ class Items<T> implements ItemIterator<T> {
     }
     const page = this.#page;
     return page && this.#index < page.items.length
-      ? { done: false, value: page.items[this.#index++] as T } // the index is inside
+      ? { done: false, value: page.items[this.#index++] as T } // as: the index is in range
       : undefined;
   }
 }
 
-/** Requests pages before they are wanted, one after the other: each leads to the next. */
+/** Requests pages before they are needed, one after the other, because each page names the next. */
 class Prefetcher<T> {
   readonly #pages: number;
-  /** Pages that lie beyond so many items of the list are not requested. */
+  /** Stops requesting once this many items of the list have been loaded. */
   readonly #items: number;
-  /** The pages that were requested and not taken yet, in their order. */
+  /** Pages that were requested and not taken yet, in order. */
   #coming: Promise<ListPage<T> | undefined>[] = [];
   #itemCount = 0;
   #isOver = false;
@@ -487,17 +487,19 @@ class Prefetcher<T> {
     this.#items = items;
   }
 
-  /** The page after this one, which may be on its way already. */
+  /** The page after this one. It may have been requested already. */
   async take(page: ListPage<T>): Promise<ListPage<T> | undefined> {
     try {
       return await (this.#coming.shift() ?? page.nextPage());
     } catch (failure) {
-      this.#coming = []; // who asks again begins with the page that failed
+      this.#coming = []; // the next `take()` requests the failed page again
       throw failure;
     }
   }
 
-  /** Requests what lies ahead of a page that is about to be read. Waits for the first to leave. */
+  /**
+   * Requests the pages after a page that is about to be read. Waits until the first request has been sent.
+   */
   async follow(page: ListPage<T>): Promise<void> {
     while (this.#coming.length < this.#pages) {
       const last = this.#coming.at(-1);
@@ -505,11 +507,11 @@ class Prefetcher<T> {
       if (!next) {
         return;
       }
-      next.catch(() => undefined); // reported when its turn comes
+      next.catch(() => undefined); // `take()` reports the failure
       this.#coming.push(next);
     }
-    // A request leaves only when the event loop turns, and a busy consumer never lets it. It never
-    // waits long for that, e.g. when the request must wait for the rate limit.
+    // A request is sent only when the event loop turns, which a busy consumer prevents. The wait here is at
+    // most ten turns, because the request may have to wait for the rate limit.
     for (let turn = 0; turn < 10 && this.#coming.length > 0 && !page.hasNextLeft; turn++) {
       await macrotask();
     }
@@ -519,7 +521,7 @@ class Prefetcher<T> {
     }
   }
 
-  /** Requests nothing more. */
+  /** Requests no more pages. */
   stop(): void {
     this.#isOver = true;
     this.#coming = [];

@@ -25,61 +25,61 @@ import type { Answer, RequestOptions } from './types.js';
 import { fingerprint, isRecord } from './values.js';
 
 /**
- * The idempotency key that the services lack, kept on the client's side: a call with `once` is claimed in
- * the journal right before it leaves, and its answer is written there; whoever makes the same call again
- * gets that answer.
+ * The services have no idempotency keys, so the client keeps them. A call with `once` claims its key in the
+ * journal right before its request is sent, and writes the response there. A later call with the same key
+ * and content resolves to that response.
  */
 
 /** The keys of one client. */
 export interface KeyScope {
   readonly ledger: Ledger;
-  /** What tells its project from others in the same store. */
+  /** The prefix that separates this project's keys from those of other projects in the same store. */
   readonly scope: string;
-  /** The same for named queues, which several projects may share. */
+  /** The prefix of named queues, which several projects may share. */
   readonly queueScope: string;
-  /** Whose entries these are among those of a shared queue: the group. */
+  /** The group that owns these entries among those of a shared queue. */
   readonly owner: string | undefined;
-  /** Does a call belong to this client's service? The other one may have its keys at the same places. */
+  /** Does a call belong to this client's service? The other service may have its keys in the same scopes. */
   readonly hasCall: (call: string) => boolean;
   /** Emits a `warning`. */
   readonly warn: (message: string) => void;
 }
 
-/** A key of a call, with what it stands for. */
+/** The key of a call, and the content that it stands for. */
 export interface OnceKey {
   readonly key: string;
   /** The call, as the journal lists it. */
   readonly call: string;
-  /** Which content it has; empty where any content will do. */
+  /** The fingerprint of the content; empty if the key accepts any content. */
   readonly print: string;
-  /** Makes the call again where nobody knows whether it happened. */
+  /** Makes the call again if its outcome is unknown. */
   readonly sendsUnknown: boolean;
   /**
-   * What of an answer is kept; without it all that the request did not have. What it throws is what the call
-   * rejects with.
+   * Selects the part of the response that is kept. Without it, everything is kept that the request did not
+   * contain. If it throws, the call rejects with that error.
    */
   readonly keep?: (data: unknown) => unknown;
 }
 
-/** What a call needs of its sender. */
+/** Sends the call; `hooks` run around its request. */
 export type Perform<T> = (hooks: SendHooks) => Promise<Answer<T>>;
 
 const askAgainMs = 1_000;
 
-/** Another process was faster: what it wrote decides. */
+/** Another process was faster: the entry that it wrote decides. */
 class ClaimLost extends Error {}
 
 /** Makes calls under keys, each once. */
 export class OnceCalls {
   readonly #keys: KeyScope;
-  /** Keys that are being used in this process. */
+  /** The calls of this process that are using a key, by place. */
   readonly #running = new Map<string, Promise<unknown>>();
 
   constructor(keys: KeyScope) {
     this.#keys = keys;
   }
 
-  /** The answer to a call that was made under the key, or the one of `perform`. */
+  /** Resolves to the response of an earlier call with this key, or sends the call with `perform`. */
   async make<T>(call: PreparedCall, key: OnceKey, perform: Perform<T>): Promise<Answer<T>> {
     const place = placeOf(this.#keys.scope, key);
     let hasWarned = false;
@@ -90,13 +90,13 @@ export class OnceCalls {
       }
     };
     for (;;) {
-      // Where no request may wait for another (Workers) the journal alone decides.
+      // On Workers no request may wait for another one, so the journal alone decides.
       const other = hasIoContexts() ? undefined : this.#running.get(place);
       if (other) {
         await inTime(
           other.catch(() => undefined),
           call,
-        ); // then the journal knows
+        ); // the next `#findOrMake` reads the response from the journal
         continue;
       }
       const run = this.#findOrMake(place, call, key, { perform, onWait });
@@ -108,7 +108,7 @@ export class OnceCalls {
     }
   }
 
-  /** Resolves to nothing where another process is about to answer: then ask again. */
+  /** Resolves to `undefined` if another process holds the key: call it again. */
   async #findOrMake<T>(
     place: string,
     call: PreparedCall,
@@ -121,8 +121,8 @@ export class OnceCalls {
       throw onceConflict(key);
     }
     if (found?.entry.state === 'answered') {
-      const kept = found.entry.answer as KeptAnswer; // as written
-      const data = restoreAnswer(kept, call.body) as T; // what the same call was answered
+      const kept = found.entry.answer as KeptAnswer; // as: written by `OnceClaim`
+      const data = restoreAnswer(kept, call.body) as T; // as: the same call has the same type of response
       call.state.outcome = undefined;
       return { data, response: undefined, requestId: kept.requestId, replayed: true };
     }
@@ -172,16 +172,18 @@ async function waitFor(
 interface ClaimParts {
   readonly ledger: Ledger;
   readonly place: string;
-  /** The entry that is taken over: nobody knows what became of it. */
+  /** The entry that is taken over: the outcome of its call is unknown. */
   readonly over: StoredEntry | undefined;
   readonly call: PreparedCall;
   readonly key: OnceKey;
 }
 
-/** The claim of one call, from before its request leaves until it is known what became of it. */
+/** The claim of one call, from before its request is sent until its outcome is written. */
 class OnceClaim {
   readonly #parts: ClaimParts;
-  /** What stands in the store, as far as this call wrote it; while its claim is renewed, `#held` knows. */
+  /**
+   * The entry in the store, as far as this call wrote it. While the claim is renewed, `#held` has the entry.
+   */
   #own: StoredEntry | undefined;
   #held: HeldClaim | undefined;
 
@@ -189,7 +191,7 @@ class OnceClaim {
     this.#parts = parts;
   }
 
-  /** Claims the key for an attempt; each begins its time anew. */
+  /** Claims the key for an attempt. Each attempt starts the claim's lifetime again. */
   async take(): Promise<void> {
     const { ledger, place, over, call, key } = this.#parts;
     if (this.#held?.hasExpired) {
@@ -197,7 +199,7 @@ class OnceClaim {
     }
     this.#release();
     if (this.#own?.entry.state === 'answered') {
-      throw new ClaimLost(); // the answer to an earlier attempt came late
+      throw new ClaimLost(); // the response to an earlier attempt arrived late
     }
     const claim: Claimed = {
       state: 'claimed',
@@ -209,7 +211,7 @@ class OnceClaim {
     try {
       mine = await inTime(claiming, call);
     } catch (failure) {
-      // The caller no longer waits for it: what it comes to is taken back.
+      // The caller no longer waits for the claim: if it succeeds later, it is released.
       claiming.then(
         (late) => {
           this.#held = late;
@@ -240,19 +242,22 @@ class OnceClaim {
     const entry = { state: 'answered', ...this.#facts(this.#own?.entry.id ?? ''), answer } as const;
     if (this.#own?.entry.state === 'answered') {
       const id = crypto.randomUUID();
-      this.#parts.ledger.keepBeside(this.#parts.place, { ...entry, id }); // two attempts were answered
+      this.#parts.ledger.keepBeside(this.#parts.place, { ...entry, id }); // two attempts got a response
     } else {
       await this.#write(entry);
     }
   }
 
-  /** An answer to a call that was given up. */
+  /** Writes a response that arrived after the call was given up. */
   late(data: unknown): void {
     const answer = { data, response: undefined, requestId: undefined };
-    this.answered(answer).catch(() => undefined); // it is no use: the call stays unknown
+    this.answered(answer).catch(() => undefined); // a late response that cannot be kept is dropped: the call stays unknown
   }
 
-  /** The call failed: its key is free if it certainly did nothing, and if nothing was unknown before. */
+  /**
+   * Records that the call failed. The key is free only if the call certainly did nothing and no earlier
+   * outcome is unknown.
+   */
   async failed(): Promise<void> {
     const { over, call } = this.#parts;
     const { outcome, mayHaveHappened } = call.state;
@@ -260,19 +265,19 @@ class OnceClaim {
     const isFree = didNothing && !mayHaveHappened && !over;
     this.#release();
     if (this.#own?.entry.state === 'answered') {
-      return; // an earlier attempt was answered late
+      return; // an earlier attempt got a late response
     }
     const id = this.#own?.entry.id ?? '';
     await this.#write(isFree ? undefined : { state: 'unknown', ...this.#facts(id) });
   }
 
-  /** Ends the renewals of the claim. */
+  /** Stops renewing the claim. */
   #release(): void {
     this.#own = this.#held?.release() ?? this.#own;
     this.#held = undefined;
   }
 
-  // The answer is there, or the failure: neither waits for a store longer than its caller does.
+  // The caller already has its response or its error, so it does not wait for the store past its deadline.
   async #write(entry: KeyEntry | undefined): Promise<void> {
     const { ledger, call } = this.#parts;
     const change = this.#own && ledger.change(this.#own, entry);
@@ -288,14 +293,14 @@ class OnceClaim {
   }
 }
 
-/** Where a key stands in the store. */
+/** The place of a key in the store. */
 export function placeOf(scope: string, { key, call }: Pick<OnceKey, 'key' | 'call'>): string {
   return `once/${scope}/${nameOf([call, key])}`;
 }
 
 /**
- * The key of a call with its content, as it is sent; `undefined` without one. A key that was never set is
- * refused, since it must not send twice, and so is one of a call that cannot have any.
+ * The `once` of a call with the fingerprint of its content; `undefined` if the call has none. Rejects a key
+ * that is undefined, because it could not prevent a duplicate, and a key of a call that takes none.
  */
 export function requireOnce(given: RequestOptions, call: PreparedCall): OnceKey | undefined {
   if (!('once' in given)) {
@@ -316,7 +321,7 @@ export function requireOnce(given: RequestOptions, call: PreparedCall): OnceKey 
   };
 }
 
-/** The `once` among options; a text that is not empty. */
+/** Reads `once` from options: it must be a text that is not empty. */
 export function keyIn({ once }: { readonly once?: unknown }): string {
   if (typeof once === 'string' && once !== '') {
     return once;
@@ -326,7 +331,7 @@ export function keyIn({ once }: { readonly once?: unknown }): string {
   throw invalidRequest([{ field: 'once', message }]);
 }
 
-/** The error of a client without a journal. */
+/** The error if the client has no journal. */
 export function journalMissing(name: string): ConfigurationError {
   return new ConfigurationError(
     `${name} needs a journal: create the client with one, \`new MessagingClient({ journal })\` or \`new MediaClient({ journal })\`, where \`journal\` is for example \`fileJournal('journal.jsonl')\` of postreel/node.`,
@@ -334,7 +339,7 @@ export function journalMissing(name: string): ConfigurationError {
   );
 }
 
-/** The same text for equal contents, whatever the order of their fields. */
+/** Serializes content: equal contents give the same text, whatever the order of their fields. */
 export function canonical(content: unknown): string {
   return JSON.stringify([content], (_, field: unknown) =>
     isRecord(field)
@@ -343,7 +348,7 @@ export function canonical(content: unknown): string {
   );
 }
 
-/** The error of a key that stands for other content. */
+/** The error if the key was used with other content. */
 export function onceConflict({ key, call }: Pick<OnceKey, 'key' | 'call'>): InvalidRequestError {
   return new InvalidRequestError(
     `The key "${key}" of ${call} was used with other content before. A key stands for one content: give this call another one.`,
@@ -351,7 +356,7 @@ export function onceConflict({ key, call }: Pick<OnceKey, 'key' | 'call'>): Inva
   );
 }
 
-/** The error of a key whose call may have happened. */
+/** The error if an earlier call with the key may have taken effect. */
 export function unknownOutcome({ key, call }: Pick<OnceKey, 'key' | 'call'>): PostreelError {
   return new PostreelError(
     `The call ${call} with the key "${key}" may have happened: its response was lost, or its process ended. Check first; then make it again with \`retry: { unknownOutcome: true }\`, or forget the key with \`client.journal.forget()\`.`,
@@ -359,7 +364,7 @@ export function unknownOutcome({ key, call }: Pick<OnceKey, 'key' | 'call'>): Po
   );
 }
 
-/** The error of a call that could not renew its claim: others may have seen it expire. */
+/** The error if a claim could not be renewed: other processes may have seen it expire. */
 function claimExpired({ key, call }: OnceKey): PostreelError {
   return new PostreelError(
     `The claim of the key "${key}" of ${call} could not be renewed in time, because the journal did not answer or the process was suspended. Other processes may take the outcome for unknown, so no further attempt is made. Make the call again once the journal answers.`,
@@ -367,7 +372,7 @@ function claimExpired({ key, call }: OnceKey): PostreelError {
   );
 }
 
-/** The warning of a call that waits for the response to another process's call. */
+/** The warning of a call that waits for another process's call with the same key. */
 export function waitingForClaim(
   { key, call }: Pick<OnceKey, 'key' | 'call'>,
   leftMs: number,
@@ -376,32 +381,32 @@ export function waitingForClaim(
   return `Another process has claimed the key "${key}" of ${call} and has not written a response yet. This call waits for it until ${until}, and longer only if that process is alive and renews its claim. If that process was killed, the outcome is unknown from then on.`;
 }
 
-/** A key of the journal, and what became of its call. */
+/** A key of the journal, and the state of its call. */
 export interface JournalEntry {
   readonly key: string;
   /** The call, e.g. `POST /v1/send`; `sendEach` for an address of a mailing. */
   readonly call: string;
-  /** Under way, answered, or nobody knows. */
+  /** `claimed`: under way; `answered`; `unknown`: nobody knows the outcome. */
   readonly state: JournalState;
-  /** How long ago that was written, in milliseconds. */
+  /** How long ago the entry was written, in milliseconds. */
   readonly ageMs: number;
 }
 
-/** Whether a call is under way, was answered, or nobody knows. */
+/** Whether a call is under way, was answered, or has an unknown outcome. */
 export type JournalState = 'claimed' | 'answered' | 'unknown';
 
 /** The keys of a client's calls with `once`. */
 export interface CallJournal {
-  /** Lists them, those of one state if you like: `list({ state: 'unknown' })`. */
+  /** Lists the keys; filter by state with `list({ state: 'unknown' })`. */
   list(query?: { readonly state?: JournalState | undefined }): Promise<JournalEntry[]>;
   /**
-   * Forgets a key, so that the next call with it is sent. Resolves to whether there was one.
+   * Forgets a key, so that the next call with it is sent. Resolves to whether the key was known.
    * @throws an `InvalidRequestError` with the code `ONCE_UNDER_WAY` while its call is under way
    */
   forget(key: string, where: { readonly call: string }): Promise<boolean>;
 }
 
-/** Reads and changes the journal of a client; each call refuses when there is none. */
+/** Reads and changes the journal of a client; each method throws if the client has none. */
 export function callJournal(keys: KeyScope | undefined): CallJournal {
   const required = () => {
     if (keys) {
@@ -458,7 +463,7 @@ async function* entriesOf(keys: KeyScope): AsyncGenerator<JournalEntry, void, un
   }
 }
 
-// In plain JavaScript `forget(key)` would forget nothing, in silence.
+// In plain JavaScript, `forget(key)` without the call would silently forget nothing.
 function requireForgettable(key: unknown, where: unknown): string {
   const call = isRecord(where) ? where['call'] : undefined;
   if (typeof key !== 'string' || key === '' || typeof call !== 'string' || call === '') {

@@ -12,37 +12,37 @@ import type {
 } from './types.js';
 import { tagOf } from './values.js';
 
-/** What an option may be. */
+/** The kind of values that an option takes. */
 export interface OptionKind<T = unknown> {
   /** The end of the sentence "`timeout` must be …". */
   readonly form: string;
   readonly allows: (value: unknown) => boolean;
-  /** The options that the option holds itself. */
+  /** The options inside an option that is an object. */
   readonly within?: Readonly<Record<string, OptionKind>>;
-  /** Carried for the compiler only: never set. */
+  /** Used by the compiler only: never set. */
   readonly type?: T;
 }
 
-/** The kind of each option, so that the compiler finds one that is missing. */
+/** The kind of each option. The compiler finds an option without a kind. */
 export type OptionKinds<Options> = {
   readonly [Name in keyof Options]-?: OptionKind<NonNullable<Options[Name]>>;
 };
 
-/** Whose options they are. */
+/** The owner of the options, for messages. */
 interface OptionOwner {
-  /** As messages name it: `the messaging client`, `a call`. */
+  /** The owner's name in messages, such as `the messaging client` or `a call`. */
   readonly name: string;
-  /** Is a name refused that resembles none of the options? */
+  /** Is an unknown name rejected even if it resembles no option? */
   readonly isStrict?: boolean;
-  /** Options as one may give them. */
+  /** An example of valid options. */
   readonly example?: string;
-  /** What to add where something else than an object is given. */
+  /** The hint for a caller who passes something other than an object. */
   readonly hint?: string;
 }
 
 /**
- * A copy of options that holds only what was given: `undefined` is left out, so that a default is not
- * overwritten by it. What is of another kind is refused by its name, `null` included.
+ * Copies options, without those that are `undefined`, which would overwrite defaults. Rejects a value of the
+ * wrong kind by the name of its option, including `null`.
  */
 export function readOptions<Options extends object>(
   given: Options | undefined,
@@ -50,41 +50,41 @@ export function readOptions<Options extends object>(
   owner: OptionOwner,
 ): Options {
   if (given === undefined) {
-    return {} as Options; // no option is required: the types of all are optional
+    return {} as Options; // as: no option is required
   }
   if (!isOptionsObject(given)) {
     throw invalidOption(
       `The options of ${owner.name} must be an object, such as ${owner.example ?? '{ timeout: 10_000 }'}${owner.hint ?? ''}`,
     );
   }
-  return readLevel(given, kinds, owner, '') as Options; // each value was checked by its kind
+  return readLevel(given, kinds, owner, '') as Options; // as: each value was checked by its kind
 }
 
-/** Refuses an option that does not fit. */
+/** The error of an invalid option. */
 export function invalidOption(message: string, cause?: unknown): ConfigurationError {
   const end = message.endsWith('?') ? '' : '.';
   return new ConfigurationError(message + end, { code: 'INVALID_OPTION', cause });
 }
 
-/** A switch: on by `true` only. */
+/** A switch: only `true` turns it on. */
 export const flag: OptionKind<boolean> = {
   form: 'true or false',
   allows: (value) => typeof value === 'boolean',
 };
 
-/** A length of time; Infinity is allowed. */
+/** A duration in milliseconds, above 0; Infinity is allowed. */
 export const milliseconds: OptionKind<number> = {
   form: 'a number of milliseconds above 0',
   allows: (value) => typeof value === 'number' && value > 0,
 };
 
-/** How much of something; Infinity is allowed. */
+/** A number above 0; Infinity is allowed. */
 export const amount: OptionKind<number> = {
   form: 'a number above 0',
   allows: (value) => typeof value === 'number' && value > 0,
 };
 
-/** How much of something, from so much up; Infinity is allowed. */
+/** A number of at least `least`; Infinity is allowed. */
 export function atLeast(least: number): OptionKind<number> {
   return {
     form: `a number of ${least} or more`,
@@ -123,7 +123,7 @@ export function callback<T>(): OptionKind<T> {
   return { form: 'a function', allows: (value) => typeof value === 'function' };
 }
 
-/** Something that others make, known by its methods. */
+/** An object from another library, recognized by its methods. */
 export function withMethods<T>(
   form: string,
   ...names: readonly (keyof T & string)[]
@@ -131,17 +131,17 @@ export function withMethods<T>(
   return { form, allows: (value) => hasMethods(value, names) };
 }
 
-/** An object of fields or functions, whose names are not checked. */
+/** An object of fields or functions whose names are not checked. */
 export function plainObject<T>(form: string): OptionKind<T> {
   return { form, allows: isOptionsObject };
 }
 
-/** What is checked elsewhere, where its own message is better. */
+/** Any value: it is checked elsewhere, with a better message. */
 export function anything<T>(): OptionKind<T> {
   return { form: 'something else', allows: () => true };
 }
 
-/** An object of options of its own. */
+/** An object of options, each with its kind. */
 export function group<T extends object>(
   within: OptionKinds<T>,
   form = 'an object of options',
@@ -149,7 +149,7 @@ export function group<T extends object>(
   return { form, allows: isOptionsObject, within };
 }
 
-/** The same, or `false`. */
+/** The given kind, or `false`. */
 export function orFalse<T>(kind: OptionKind<T>): OptionKind<T | false> {
   const { form, allows, within } = kind;
   return {
@@ -182,7 +182,7 @@ function readLevel(
   return read;
 }
 
-/** What other clients call these options. */
+/** Names that other clients use for these options. */
 const aliases: Readonly<Record<string, string>> = {
   key: 'apiKey',
   token: 'apiKey',
@@ -215,7 +215,7 @@ function refuseUnknown(
   }
 }
 
-// Left out in silence it would not keep anything from being done twice.
+// If `once` were silently ignored, nothing would prevent a duplicate.
 function onceElsewhere({ name }: OptionOwner): Error {
   const message = `is no option of ${name}: it is the key of one call. A mailing has it in \`sendEach()\`, a queue has \`name\``;
   return invalidRequest([{ field: 'once', message }]);
@@ -241,7 +241,7 @@ function valueOf(given: object, name: string, place: string): unknown {
   }
 }
 
-// A proxy may throw whatever is asked of it.
+// A proxy may throw at every access.
 function isAllowed(kind: OptionKind, value: unknown): boolean {
   try {
     return kind.allows(value);
@@ -250,7 +250,7 @@ function isAllowed(kind: OptionKind, value: unknown): boolean {
   }
 }
 
-// Not a list, a date, a promise or a signal: none of these has options.
+// Lists, dates, promises and signals do not count: none of them has options.
 function isOptionsObject(value: unknown): boolean {
   try {
     return ['Object', 'Module'].includes(tagOf(value));
@@ -264,7 +264,7 @@ function hasMethods(value: unknown, names: readonly string[]): boolean {
   return isObject && names.every((name) => typeof Reflect.get(value, name) === 'function');
 }
 
-/** The name that was probably meant: a typo away, or part of what was written. */
+/** The name that was probably meant: at most two typos away, or a part of the written name. */
 export function nearest(written: string, names: readonly string[]): string | undefined {
   const slips = names
     .map((name) => ({ name, slips: distance(written.toLowerCase(), name.toLowerCase()) }))
@@ -274,19 +274,19 @@ export function nearest(written: string, names: readonly string[]): string | und
   return slips[0]?.name ?? names.find((name) => isPart(name, written));
 }
 
-// `unsubscribed` means the opposite of `subscribed`.
+// `unsubscribed` is the opposite of `subscribed`.
 function isOpposite(name: string, written: string): boolean {
   const prefix = written.toLowerCase().split(name.toLowerCase())[0] ?? '';
   return prefix.length < written.length && /^(is)?(un|non|not?|dis)[_-]?$/.test(prefix);
 }
 
-// `templateId` for `template`, `replyTo` for `reply`.
+// Finds `template` for `templateId`, and `reply` for `replyTo`.
 function isPart(name: string, written: string): boolean {
   const [short, long] = name.length < written.length ? [name, written] : [written, name];
   return short.length >= 4 && long.toLowerCase().startsWith(short.toLowerCase());
 }
 
-/** How many letters must be changed, added, left out or swapped with the next one. */
+/** The number of letters to change, add, remove or swap with the next one. */
 function distance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
@@ -308,7 +308,7 @@ function at(row: readonly number[], index: number): number {
   return row[index] ?? Infinity;
 }
 
-/** A journal, known by its methods. */
+/** A journal, recognized by its methods. */
 const journalKind = withMethods<JournalStore>(
   'a journal, such as `fileJournal(path)` of postreel/node',
   ...(['swap', 'get', 'list'] as const),
@@ -333,7 +333,7 @@ export const rateLimitOptions: OptionKinds<RateLimitOptions> = {
   store,
 };
 
-/** A rate limit of one service, or none. */
+/** A rate limit of one service, or `false`. */
 export function rateLimitOf<Options extends RateLimitOptions>(
   kinds: OptionKinds<Options>,
 ): OptionKind<Options | false> {
@@ -349,7 +349,7 @@ const logger: OptionKind<Logger> = {
     loggerMethods.some((name) => withMethods<Logger>('', name).allows(value)),
 };
 
-// Each name and value is checked where they are read.
+// Each name and value is checked where the headers are read.
 export const headersForm = 'an object of names and values, a `Headers`, a `Map` or a list of pairs';
 
 const headers: OptionKind<HeadersInput> = {
@@ -359,7 +359,7 @@ const headers: OptionKind<HeadersInput> = {
 
 /** The options that both clients take. */
 export const clientOptions: OptionKinds<ClientOptions & { apiKey?: ApiKey | undefined }> = {
-  apiKey: anything(), // the key's own check never repeats it
+  apiKey: anything(), // the key's own check never repeats the key
   baseUrl: anything(),
   fetch: callback(),
   timeout: milliseconds,
@@ -377,7 +377,7 @@ export const clientOptions: OptionKinds<ClientOptions & { apiKey?: ApiKey | unde
   dangerouslyAllowPlainHttp: flag,
 };
 
-/** The options of a call, and of what makes many calls, which have no key together. */
+/** The options of a call, and of methods that make many calls, which have no common key. */
 export const requestOptions: OptionKinds<Omit<RequestOptions, 'once'>> = {
   signal: abortSignal,
   timeout: milliseconds,
@@ -388,17 +388,17 @@ export const requestOptions: OptionKinds<Omit<RequestOptions, 'once'>> = {
   priority: oneOf('interactive', 'bulk'),
 };
 
-// Each page ahead is held in memory.
+// Each prefetched page is held in memory.
 const maxAhead = 100;
 
 /** The options of a list. */
 const listOptions: OptionKinds<ListOptions> = {
   ...requestOptions,
-  once: anything(), // its own check says more
+  once: anything(), // its own check has a better message
   prefetch: wholeNumber(0, maxAhead),
 };
 
-/** The options of a call as they were given, checked. `own` are those of one method alone. */
+/** Checks and copies the options of a call. `own` are the options of one method only. */
 export function readCallOptions(
   options: ListOptions | undefined,
   own: Readonly<Record<string, OptionKind>> = {},
@@ -406,7 +406,7 @@ export function readCallOptions(
   return readOptions(options, { ...listOptions, ...own }, callOwner);
 }
 
-// `send('ann@example.com', 'Hi')`
+// For a call like `send('ann@example.com', 'Hi')`.
 const callOwner = {
   name: 'a call',
   hint: ', after its fields, which are one object too, such as { from, to, subject, body }',

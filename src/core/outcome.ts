@@ -2,35 +2,35 @@ import { envProxyFor, portOf } from './env-proxy.js';
 import type { Outcome } from './errors.js';
 
 /**
- * Whether a call took effect is decided here, once for each attempt, and nowhere else.
+ * Decides whether a call took effect. Every attempt is decided here, once, and nowhere else.
  *
  * | how the attempt ended                                        | outcome                  |
  * | ------------------------------------------------------------ | ------------------------ |
  * | refused before `fetch` had it: checks, key, queue, deadline  | not-sent                 |
- * | no answer; the fault is one of connecting                    | not-sent                 |
- * | no answer; any other fault, a timeout, an abort              | unknown; a read: rejected |
- * | an answer cut short, not JSON, or not followed (0, 302, 303) | unknown; a read: rejected |
+ * | no response; the connection could not be opened              | not-sent                 |
+ * | no response; any other fault, a timeout, an abort            | unknown; a read: rejected |
+ * | response cut short, not JSON, or not followed (0, 302, 303)  | unknown; a read: rejected |
  * | 408, 5xx                                                     | unknown; a read: rejected |
  * | 429 to several recipients, another 4xx to several paid jobs  | unknown                  |
  * | any other 3xx, 4xx, `success: false`                         | rejected                 |
  *
- * A read has no effect: one that left and failed is `rejected`.
+ * A read has no effect: a read that was sent and failed is `rejected`.
  */
 export type Ending =
-  /** No complete answer came. The fault may be one of connecting. */
+  /** No complete response arrived. The fault may be a failed connection. */
   | { readonly phase: 'no-answer'; readonly fault?: unknown; readonly url: string }
-  /** The head of an answer came. */
+  /** The headers of a response arrived. */
   | { readonly phase: 'answered'; readonly status: number | undefined };
 
-/** What of a call decides about its outcome. */
+/** The facts about a call that decide its outcome. */
 export interface Effect {
-  /** Does it change something? */
+  /** Does the call change something? */
   readonly changes: boolean;
-  /** May an error with this status leave a part of it done? */
+  /** May an error with this status mean that part of the work was done? */
   readonly isPartial: (status: number | undefined) => boolean;
 }
 
-/** Of a call that left and has no usable answer: one that changes nothing has no effect, however it ends. */
+/** The outcome of a call that was sent and has no usable response. A read has no effect, however it ends. */
 export function outcomeWhenLost({ changes }: Pick<Effect, 'changes'>): Outcome {
   return changes ? 'unknown' : 'rejected';
 }
@@ -42,16 +42,16 @@ export function outcomeOf(ending: Ending, effect: Effect): Outcome {
     return isUnsent ? 'not-sent' : outcomeWhenLost(effect);
   }
   const { status } = ending;
-  // 302 and 303 are also what a form answers once it has done its work; a browser shows 0 for both.
+  // A form may answer 302 or 303 after it has done its work. A browser shows the status 0 for both.
   const isOpen =
     status === undefined || status < 300 || status === 302 || status === 303 || status === 408;
   return changes && (isOpen || status >= 500 || isPartial(status)) ? 'unknown' : 'rejected';
 }
 
 /**
- * Faults that only a connection which never opened can have: the name was not found, nothing listens
- * there, no route, or the certificate is not trusted. An alert of the TLS layer is none: with TLS 1.3 it
- * may come after the request. Nor is a reset: it may hit a connection that is in use.
+ * Codes of connections that never opened: the name was not found, nothing listens there, there is no route,
+ * or the certificate is not trusted. A TLS alert does not count: with TLS 1.3 it may arrive after the
+ * request. A reset does not count either: it may hit a connection in use.
  */
 const connectCodes: ReadonlySet<unknown> = new Set([
   ...['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME'],
@@ -59,14 +59,14 @@ const connectCodes: ReadonlySet<unknown> = new Set([
   ...['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT'],
   ...['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-  // Bun
+  // Codes of Bun
   ...['ConnectionRefused', 'FailedToOpenSocket', 'DNSResolveFailed'],
 ]);
 
 /**
- * Did the connection fail before anything was sent? Codes and system calls tell, not the words of a
- * message: anything may have written those. The exceptions have no code: a port that `fetch` blocks, and
- * Deno's faults.
+ * Did the connection fail before anything was sent? Codes and system calls decide, not the text of a
+ * message, which anything may have written. There are two exceptions without a code: a port that `fetch`
+ * blocks, and the errors of Deno.
  */
 function isConnectFault(fault: unknown, url: string): boolean {
   return (
@@ -77,8 +77,9 @@ function isConnectFault(fault: unknown, url: string): boolean {
 }
 
 /**
- * The proxy of the environment that could not be reached, as `host:port` without its credentials. Nothing has
- * left then. A refusal of any other address proves nothing: a `fetch` may have followed a redirect there.
+ * The proxy from the environment that could not be reached, as `host:port` without its credentials; in this
+ * case nothing was sent. A failed connection to any other address proves nothing: `fetch` may have followed
+ * a redirect there.
  */
 export function unreachableProxy(fault: unknown, url: string): string | undefined {
   const proxy = envProxyFor(new URL(url));
@@ -86,7 +87,10 @@ export function unreachableProxy(fault: unknown, url: string): string | undefine
   return isCause ? `${proxy.hostname}:${portOf(proxy)}` : undefined;
 }
 
-/** Does one of the causes hold for all addresses that were tried? None of them may have got through. */
+/**
+ * Does the check hold for one of the causes, at every address that was tried? The request may have reached
+ * any other address.
+ */
 function haveAll(fault: unknown, holds: (fault: object) => boolean): boolean {
   return causesOf(fault).some((cause) => {
     const tried = read(cause, 'errors');
@@ -101,13 +105,16 @@ function isConnectError(fault: object): boolean {
   return syscall === undefined ? connectCodes.has(code) : isConnecting;
 }
 
-// A `fetch` that follows redirects may have failed elsewhere, after the service had the call.
+// A `fetch` that follows redirects may have failed at another host, after the service received the call.
 function isAtHost(fault: object, url: URL): boolean {
   const [host = url.hostname, port = portOf(url)] = [read(fault, 'hostname'), read(fault, 'port')];
   return host === url.hostname && port === portOf(url);
 }
 
-/** A name that was not found has no port; a refused connection has an address, and no name. */
+/**
+ * The error of a name that was not found has no port; that of a refused connection has an address and no
+ * name.
+ */
 function isAtProxy(fault: object, proxy: URL): boolean {
   const [host, address, port] = ['hostname', 'address', 'port'].map((name) => read(fault, name));
   const name = proxy.hostname.replace(/^\[|\]$/g, '');
@@ -136,8 +143,9 @@ function isDenoConnectError(fault: object): boolean {
 const maxReason = 120;
 
 /**
- * Why a request failed, for its reader: what the system calls it, such as ECONNREFUSED, or else the words
- * of its innermost cause; those of undici say more than its codes. The fault has been cleaned of secrets.
+ * Why a request failed, in words for the user: the system's code, such as ECONNREFUSED, or the message of
+ * the innermost cause, because undici's messages say more than its codes. Secrets have been removed from the
+ * fault.
  */
 export function reasonOfFault(fault: unknown): string | undefined {
   const causes = causesOf(fault);
@@ -155,7 +163,7 @@ function isTelling(code: unknown): code is string {
   return typeof code === 'string' && /^(?!UND_ERR_)[A-Za-z]\w{2,40}$/.test(code);
 }
 
-// Deno's words begin with both addresses of the connection, which says nothing of the cause.
+// Deno's messages begin with both addresses of the connection, which do not explain the cause.
 function withoutAddresses(message: string): string {
   return message
     .replace(/^error sending request .*?: client error \(\w+\): /s, '')
@@ -164,8 +172,8 @@ function withoutAddresses(message: string): string {
 }
 
 /**
- * Was it a time limit of `fetch` itself that ended the request? Node's has two, Bun's has one, and a program
- * may have put a `fetch` with a limit in their place.
+ * Did a time limit of `fetch` itself end the request? Node has two such limits, Bun has one, and a program
+ * may have replaced `fetch` by one with a limit.
  */
 export function ownLimitOf(fault: unknown): string | undefined {
   const isLimit = causesOf(fault).some(
@@ -178,11 +186,11 @@ export function ownLimitOf(fault: unknown): string | undefined {
     : undefined;
 }
 
-/** A fault and what caused it, the outermost first. */
+/** A fault and its causes, the outermost first. */
 function causesOf(fault: unknown): object[] {
   const causes: object[] = [];
   let current = fault;
-  // Wrappers nest three deep at most; the bound ends a chain that refers to itself.
+  // Wrappers nest three deep at most. The limit ends a chain that refers to itself.
   while (typeof current === 'object' && current !== null && causes.length < 8) {
     causes.push(current);
     current = read(current, 'cause');
@@ -190,7 +198,7 @@ function causesOf(fault: unknown): object[] {
   return causes;
 }
 
-/** A property of a foreign object, whose getter may throw. */
+/** Reads a property of a foreign object, whose getter may throw. */
 function read(owner: object, name: string): unknown {
   try {
     return (owner as Record<string, unknown>)[name]; // any object

@@ -1,4 +1,4 @@
-// What each entry point with a client exports beside it.
+// The exports that each entry point with a client has in addition to the client.
 
 // Errors.
 export {
@@ -33,7 +33,7 @@ export {
   type ReportedRow,
 } from './errors.js';
 
-// Calls, and what they take and answer.
+// Calls, their inputs and their results.
 export type { Method } from './route.js';
 export type {
   Answer,

@@ -7,21 +7,25 @@ import type { RateLimitState, ThrottledEvent } from './types.js';
 /**
  * Keeps to the service's rate limit. Three ideas:
  *
- * - **The window of acknowledgements.** A slot is held from sending until one window after its answer
- *   was read. The service saw the request somewhere in between, so no window of its own, sliding or
- *   fixed, can hold more than the limit, whatever the network does.
- * - **The pause.** After a 429 nothing is sent for as long as the service asks. Then one request goes first,
- *   and with each answer one more may be under way: whoever else uses the limit gets no burst.
- * - **One queue.** Interactive calls go before bulk ones, repeats before first attempts.
+ * - **The window of acknowledgements.** A request holds its slot from sending until one window after its
+ *   response was read. The service counts the request at some moment in between, so no window of the service,
+ *   sliding or fixed, can hold more than the limit, however long the network takes:
+ *
+ *       sent ──▶ counted by the service ──▶ response read ──▶ one window later
+ *       [ the request holds its slot ─────────────────────── ]
+ *
+ * - **The pause.** After a 429 nothing is sent for as long as the service asks. Then one request is sent, and
+ *   each response allows one more request in flight: other users of the same limit get no burst.
+ * - **One queue.** Interactive calls go before bulk calls, and repeats before first attempts.
  */
 
-/** The right to send one request. It ends once: what comes later changes nothing. */
+/** The right to send one request. Its first end counts; later calls of its methods have no effect. */
 export interface Slot {
-  /** The answer was read: the slot comes free one window from now. */
+  /** The response was read: the slot is free one window from now. */
   release(): void;
-  /** Sent, but its answer is no longer waited for: the service may see it later still. */
+  /** The request was sent, but nobody waits for its response: the service may still receive it later. */
   abandon(): void;
-  /** The request never left: the slot is free at once. */
+  /** The request was never sent: the slot is free at once. */
   cancel(): void;
 }
 
@@ -31,59 +35,68 @@ export interface SlotRequest {
   readonly path: string;
   readonly priority: 'interactive' | 'bulk';
   readonly signal: AbortSignal | undefined;
-  /** The longest wait that still makes sense; a longer one is refused. */
+  /**
+   * The longest wait, in milliseconds, that still makes sense. If the wait will be longer, the call fails at
+   * once.
+   */
   readonly maxWaitMs: number;
-  /** The option that sets it. */
+  /** The option that sets `maxWaitMs`. */
   readonly limitedBy: 'maxQueueMs' | 'deadline';
-  /** Was the call sent before? Then it goes ahead of the others of its priority. */
+  /** Was the call sent before? Then it goes ahead of first attempts of its priority. */
   readonly isRepeat: boolean;
   onWait(event: ThrottledEvent): void;
-  /** The limit is not kept as it should be, e.g. because a store fails. */
+  /** Called when the limit is not kept as it should be, e.g. because a store fails. */
   onWarning(message: string): void;
 }
 
-/** Hands out the right to send. */
+/** Grants slots: the right to send. */
 export interface Budget {
-  /** Resolves when a request may leave. */
+  /** Resolves when a request may be sent. */
   acquire(turn: SlotRequest): Slot | Promise<Slot>;
-  /** The service answered 429: nothing is sent for that long. Called before the slot of that request ends. */
+  /** The service answered 429: send nothing for `delayMs`. Call this before the slot of that request ends. */
   pause(delayMs: number): void;
-  /** Takes over other limits; what has been sent stays counted. */
+  /** Replaces the limits. Requests that were sent stay counted. */
   adjust(limits: BudgetLimits): void;
   state(): RateLimitState;
 }
 
-/** How long a wait will be, and who asks for it. */
+/** How long a call would wait, and whether the limit or the service makes it wait. */
 export type Forecast = Pick<ThrottledEvent, 'reason' | 'waitMs'>;
 
-/** A request whose answer is no longer waited for may reach the service that much later. */
+/** A request without a response may reach the service this much later, in milliseconds. */
 export const lateArrivalMs = 2_000;
 
-/** A request has reached the service by then, or never will: Node gives up connecting after that time. */
+/** After this time a request has reached the service or never will: Node gives up connecting then. */
 export const maxInTransitMs = 10_000;
 
-// Where others use the same limit, each request that is under way when it runs out is refused.
+// If others use the same limit, every request in flight at the moment it runs out is rejected.
 const maxInFlightWhenShared = 24;
 
-/** The budget of a project inside one process. Calls that need not wait do not queue. */
+/** The budget of a project inside one process. A call that need not wait does not enter the queue. */
 export class LocalBudget implements Budget {
   readonly clock: Clock;
   #limits: BudgetLimits;
   #capacity: number;
   #inFlight = 0;
-  /** When the slots of ended requests come free, earliest first; `#expired` of them are free already. */
+  /**
+   * When the slots of ended requests become free, earliest first. The first `#expired` entries are free
+   * already.
+   */
   #held: number[] = [];
   #expired = 0;
-  /** When the last 429 came. */
+  /** When the last 429 arrived. */
   #pausedAt = Number.NEGATIVE_INFINITY;
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** Until then a 429 has shown that others use the limit too. */
+  /** Until then the limit counts as shared with others, because of a 429. */
   #sharedUntil = Number.NEGATIVE_INFINITY;
-  /** How many may be under way beside others: one after a 429, then one more with each answer. */
+  /**
+   * The most requests in flight while the limit is shared: one after a 429, then one more with each
+   * response.
+   */
   #maxInFlight = maxInFlightWhenShared;
   readonly #queue: CallQueue;
   #stopTimer: (() => void) | undefined;
-  /** Slots of requests that may be torn down without cleanup (Workers), in the order they were taken. */
+  /** Slots of requests that Workers may end without cleanup, in the order they were taken. */
   readonly #leases: { readonly endsAt: number; readonly slot: Slot }[] = [];
 
   constructor(limits: BudgetLimits, clock: Clock) {
@@ -97,7 +110,7 @@ export class LocalBudget implements Budget {
     return this.tryAcquire() ?? this.#wait(turn);
   }
 
-  /** A slot, if there is one and no call waits for it. */
+  /** Returns a slot if one is free and no call waits for it. */
   tryAcquire(): Slot | undefined {
     return this.#queue.size === 0 && this.#waitMs() === 0 ? this.#take() : undefined;
   }
@@ -132,7 +145,7 @@ export class LocalBudget implements Budget {
     };
   }
 
-  /** How long a call would wait behind so many others; 0 when it need not. */
+  /** How long a call would wait behind `ahead` other calls; 0 if it would not wait. */
   forecast(ahead: number): Forecast {
     const now = this.clock.now();
     const { windowMs } = this.#limits;
@@ -149,7 +162,7 @@ export class LocalBudget implements Budget {
   async #wait(turn: SlotRequest): Promise<Slot> {
     const call = this.#queue.join(turn, maxPauseMs(this.#limits.windowMs));
     turn.onWait({ ...call.expected, queued: this.#queue.size });
-    this.#pump(); // the timer may be due: calls that keep coming must not put it off
+    this.#pump(); // the timer may be due, and calls that keep coming must not postpone it
     try {
       return await (hasIoContexts() ? this.#waitAlone(call) : call.granted);
     } finally {
@@ -158,7 +171,7 @@ export class LocalBudget implements Budget {
     }
   }
 
-  /** Where no request may resume another one, each asks for itself. */
+  /** On Workers no request may resume another one, so each request checks for itself. */
   async #waitAlone(call: QueuedCall): Promise<Slot> {
     for (;;) {
       const ahead = this.#queue.placeOf(call);
@@ -173,7 +186,10 @@ export class LocalBudget implements Budget {
     }
   }
 
-  /** 0: a request may leave now. Infinity: not before an answer comes. */
+  /**
+   * The wait until a request may be sent, in milliseconds. 0: send now. Infinity: not before a response
+   * arrives.
+   */
   #waitMs(): number {
     const now = this.clock.now();
     while ((this.#leases[0]?.endsAt ?? Number.POSITIVE_INFINITY) <= now) {
@@ -190,7 +206,7 @@ export class LocalBudget implements Budget {
     return (freeAt ?? Number.POSITIVE_INFINITY) - now;
   }
 
-  /** How many requests may leave right now, if there is no pause. */
+  /** How many requests may be sent right now, if there is no pause. */
   #free(now: number): number {
     const unused = this.#capacity - this.#used(now);
     const isShared = this.#limits.headroom > 0 || now < this.#sharedUntil;
@@ -201,7 +217,7 @@ export class LocalBudget implements Budget {
     while ((this.#held[this.#expired] ?? Number.POSITIVE_INFINITY) <= now) {
       this.#expired++;
     }
-    // Dropping the expired ones in bulk keeps each call at constant cost.
+    // Drop expired entries in bulk, so that the cost of a call stays constant.
     if (this.#expired > 1024) {
       this.#held = this.#held.slice(this.#expired);
       this.#expired = 0;
@@ -225,7 +241,7 @@ export class LocalBudget implements Budget {
     };
     const slot: Slot = {
       release: () => {
-        // The answer to what left before the last 429, or to that itself, proves nothing.
+        // The response to the 429 itself, or to a request sent before it, does not show that there is room.
         if (isOpen && sentAt > this.#pausedAt) {
           this.#maxInFlight = Math.min(maxInFlightWhenShared, this.#maxInFlight + 1);
         }
@@ -236,7 +252,7 @@ export class LocalBudget implements Budget {
     };
     this.#inFlight++;
     if (hasIoContexts()) {
-      // Where a request can be torn down at any point, no code of it may be left to end its slot.
+      // Workers may end a request at any point, and none of its code would run to end the slot.
       this.#leases.push({ endsAt: sentAt + maxInTransitMs, slot });
     }
     return slot;
@@ -244,7 +260,7 @@ export class LocalBudget implements Budget {
 
   #hold(until: number): void {
     let index = this.#held.length;
-    // Nearly always the last: only a request without an answer is held longer than its window.
+    // Nearly always the last place: only a request without a response is held longer than the window.
     while (index > this.#expired && (this.#held[index - 1] ?? 0) > until) {
       index--;
     }
@@ -269,18 +285,18 @@ export class LocalBudget implements Budget {
 
 // ---- the queue
 
-// A call that asks for itself does so every second: one that does not was torn down with its request.
+// A call that checks for itself does so every second. A call that stopped was ended with its request.
 const staleAfterMs = 5_000;
 
-/** A call that waits. The queue lets it go on. */
+/** A call that waits in the queue. */
 class QueuedCall {
   readonly turn: SlotRequest;
-  /** How long the wait seemed to be when it began. */
+  /** The forecast of the wait at its beginning. */
   readonly expected: Forecast;
   readonly givesUpAt: number;
   readonly granted: Promise<Slot>;
   askedAt: number;
-  // The constructor of the promise sets both at once.
+  // The executor of the promise sets both at once.
   resolve!: (slot: Slot) => void;
   reject!: (reason: unknown) => void;
   readonly #clock: Clock;
@@ -295,10 +311,10 @@ class QueuedCall {
       this.resolve = resolve;
       this.reject = reject;
     });
-    this.granted.catch(() => undefined); // a call that asks for itself does not await it
+    this.granted.catch(() => undefined); // a call that checks for itself does not await it
   }
 
-  /** Waits a while, unless the wait ends meanwhile. */
+  /** Sleeps for `delayMs`, or until the wait ends. */
   async sleepUntilNextTry(delayMs: number): Promise<void> {
     this.askedAt = this.#clock.now();
     const awake = new AbortController();
@@ -307,12 +323,12 @@ class QueuedCall {
   }
 }
 
-/** Calls that wait: first come, first served within each priority. */
+/** The waiting calls: first come, first served within each priority. */
 export class CallQueue {
-  /** For each priority the calls, with what stops their timers; the first priority goes first. */
+  /** The calls by priority, highest first, each with a function that stops its timer and its listener. */
   readonly #calls = Array.from({ length: 4 }, () => new Map<QueuedCall, () => void>());
   readonly #clock: Clock;
-  /** How long a call would wait behind so many others. */
+  /** How long a call would wait behind `ahead` other calls. */
   readonly #forecast: (ahead: number) => Forecast;
 
   constructor(clock: Clock, forecast: (ahead: number) => Forecast) {
@@ -324,7 +340,10 @@ export class CallQueue {
     return this.#calls.reduce((sum, calls) => sum + calls.size, 0);
   }
 
-  /** Lets a call wait, unless that is sure to take too long; `maxMs` is the longest pause to sit out. */
+  /**
+   * Adds a call, unless its wait is sure to be too long. `maxMs` is the longest pause of the service to wait
+   * out.
+   */
   join(turn: SlotRequest, maxMs: number): QueuedCall {
     turn.signal?.throwIfAborted();
     const forecast = () => this.#forecast(this.#ahead(turn));
@@ -345,14 +364,14 @@ export class CallQueue {
     return call;
   }
 
-  /** Ends the wait of a call, if it still waits. */
+  /** Removes a call, if it still waits. */
   leave(call: QueuedCall): void {
     const calls = this.#callsOf(call.turn);
     calls.get(call)?.();
     calls.delete(call);
   }
 
-  /** Lets the next call have a slot; false if none waits. */
+  /** Gives the slot to the next call; `false` if none waits. */
   grant(slot: Slot): boolean {
     const calls = this.#calls.find(({ size }) => size > 0);
     const next = calls?.keys().next().value;
@@ -363,12 +382,12 @@ export class CallQueue {
     return next !== undefined;
   }
 
-  /** The calls that wait, in their order. */
+  /** The waiting calls, in their order. */
   all(): QueuedCall[] {
     return this.#calls.flatMap((calls) => [...calls.keys()]);
   }
 
-  /** How many stand before this one; those that have fallen silent are gone. */
+  /** How many calls are ahead of this one. Removes calls that no longer check for their turn. */
   placeOf(call: QueuedCall): number {
     const now = this.#clock.now();
     call.askedAt = now;
@@ -386,50 +405,50 @@ export class CallQueue {
     return ahead;
   }
 
-  /** No slot is granted for that long: calls that cannot or should not wait so long fail now. */
+  /** No slot is granted for `forecast.waitMs`: rejects the calls that cannot or should not wait that long. */
   refuse(forecast: Forecast, maxMs: number): void {
     if (hasIoContexts()) {
-      return; // each asks for itself, and finds out
+      return; // each call checks for itself, and will notice
     }
     const endsAt = this.#clock.now() + forecast.waitMs;
     for (const call of this.all()) {
       if (forecast.waitMs > maxMs || call.givesUpAt < endsAt) {
-        this.#refuse(call, queueTimeout(forecast, call.turn)); // each caller gets an error of its own
+        this.#refuse(call, queueTimeout(forecast, call.turn)); // each caller gets a separate error
       }
     }
   }
 
-  /** The store is not set up: every waiting call fails, each with a separate error. */
+  /** The store is not set up: rejects every waiting call, each with a separate error. */
   fail({ message, code, cause }: ConfigurationError): void {
     for (const call of this.all()) {
       this.#refuse(call, new ConfigurationError(message, { code, cause }));
     }
   }
 
-  // It leaves at once: a slot granted to it a moment later would be lost.
+  // Remove the call before it is rejected: a slot granted to it afterwards would be lost.
   #refuse(call: QueuedCall, reason: unknown): void {
     this.leave(call);
     call.reject(reason);
   }
 
-  /** How many calls would go before such a one. */
+  /** How many waiting calls would go before such a call. */
   #ahead(turn: SlotRequest): number {
     const before = this.#calls.slice(0, priorityOf(turn) + 1);
     return before.reduce((sum, calls) => sum + calls.size, 0);
   }
 
-  /** The calls of the same priority. */
+  /** The waiting calls of the same priority. */
   #callsOf(turn: SlotRequest): Map<QueuedCall, () => void> {
-    return this.#calls[priorityOf(turn)] as Map<QueuedCall, () => void>; // there is one for each
+    return this.#calls[priorityOf(turn)] as Map<QueuedCall, () => void>; // as: one per priority
   }
 }
 
-// 0 goes first.
+// Lower numbers go first.
 function priorityOf({ priority, isRepeat }: SlotRequest): number {
   return (priority === 'interactive' ? 0 : 2) + (isRepeat ? 0 : 1);
 }
 
-/** The error of a call for which the limit has no room in time. */
+/** The error of a call that cannot get a slot in time. */
 export function queueTimeout({ reason, waitMs }: Forecast, turn: SlotRequest): RateLimitError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const what =
@@ -446,7 +465,7 @@ export function queueTimeout({ reason, waitMs }: Forecast, turn: SlotRequest): R
   });
 }
 
-/** The limits that one client sets for itself. Its requests count in the project's budget too. */
+/** The limits that one client sets for itself. Its requests also count in the project's budget. */
 export class ClientBudget implements Budget {
   readonly #own: LocalBudget;
   readonly #project: Budget;
@@ -491,7 +510,7 @@ export class ClientBudget implements Budget {
   }
 }
 
-/** A turn whose wait is reported once, and only when it really waits. */
+/** A copy of a slot request that reports its wait once, and only if the call really waits. */
 export function reportedOnce(turn: SlotRequest): SlotRequest {
   let isReported = false;
   const onWait = (event: ThrottledEvent) => {
@@ -503,7 +522,7 @@ export function reportedOnce(turn: SlotRequest): SlotRequest {
   return { ...turn, onWait };
 }
 
-/** Two slots as one. */
+/** Combines two slots: both end together. */
 export function combineSlots(one: Slot, other: Slot): Slot {
   const both = (end: keyof Slot) => () => {
     one[end]();

@@ -6,42 +6,42 @@ export interface BudgetLimits {
   readonly headroom: number;
 }
 
-/** The longest that a budget is closed, in milliseconds, whatever the service asks. */
+/** The longest time that a budget is closed, in milliseconds, even if the service asks for more. */
 export const maxCloseMs = 3_600_000;
 
-/** The answer to a request for slots: some of them, or how long to wait before asking again. */
+/** The answer to a request for slots: at least one slot, or how long to wait before asking again. */
 export type StoreAnswer =
   | {
-      /** One at least, and no more than were asked for. */
+      /** At least one, and at most as many as were requested. */
       readonly slots: readonly string[];
     }
   | { readonly waitMs: number };
 
 /**
- * Keeps the rate budget of a project for several processes. Each method is one atomic step.
- * Times are in milliseconds, measured by the store's own clock.
+ * Keeps the rate budget of a project for several processes. Each method is one atomic step. Times are in
+ * milliseconds, measured by the store's clock.
  */
 export interface RateBudgetStore {
   /**
-   * Takes up to `count` slots (1 if left out), each for at most `leaseMs`: a process that dies must
-   * not keep them. While the budget is closed there are none.
+   * Takes up to `count` slots (1 if left out), each for at most `leaseMs`, so that a process that dies does
+   * not keep them. While the budget is closed, no slot is free.
    */
   take(group: string, limits: BudgetLimits, leaseMs: number, count?: number): Promise<StoreAnswer>;
-  /** The answer was read: the slot comes free one window from now. */
+  /** The response was read: the slot becomes free one window from now. */
   release(group: string, slot: string, limits: BudgetLimits): Promise<void>;
-  /** The request never left: the slot is free at once. */
+  /** The request was never sent: the slot is free at once. */
   cancel(group: string, slot: string): Promise<void>;
-  /** The service asked to wait: no process sends for so long. */
+  /** The service asked to wait: no process sends anything for `delayMs`. */
   close(group: string, delayMs: number): Promise<void>;
   /**
-   * Takes up to `count` of `limit` places for jobs that the service has not finished, each for at
-   * most `leaseMs`. Resolves to the places that were free.
+   * Takes up to `count` of `limit` places for jobs that the service has not finished, each for at most
+   * `leaseMs`. Resolves to the places that were free.
    */
   lease?(group: string, count: number, limit: number, leaseMs: number): Promise<readonly string[]>;
   /**
-   * Keeps places under these names, e.g. file ids, for another `leaseMs`: holding a name again
-   * renews it. The places in `instead` are given back for them. Jobs that are there already take their
-   * places even beyond the limit.
+   * Keeps places under these names, e.g. file ids, for another `leaseMs`; holding a name again renews it.
+   * The places in `instead` are released in exchange. Jobs that already exist take their places even beyond
+   * the limit.
    */
   hold?(
     group: string,
@@ -49,14 +49,14 @@ export interface RateBudgetStore {
     leaseMs: number,
     instead: readonly string[],
   ): Promise<void>;
-  /** Gives places back. */
+  /** Releases places. */
   giveBack?(group: string, places: readonly string[]): Promise<void>;
 }
 
-// 1 - 0.9 is a little more than 0.1: without this a tenth of ten requests would be none.
+// 1 - 0.9 is slightly more than 0.1: without this correction a tenth of ten requests would be zero.
 const roundingError = 1e-9;
 
-/** How many requests of a window are ours, after the headroom. */
+/** How many requests of a window this project may use, after the headroom. */
 export function capacityOf({ limit, headroom }: BudgetLimits): number {
   return Math.max(1, Math.floor(limit * (1 - headroom) + roundingError));
 }

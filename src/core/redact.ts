@@ -1,24 +1,25 @@
 /**
- * What others wrote and an error of ours repeats: the text of an answer, the cause of a lost connection.
- * Texts are cleaned of what the call carried. Of a foreign error only its name, message and code are
- * taken: that is a list of what may pass, so nothing has to be searched for what may not.
+ * Cleans foreign texts that an error of this package repeats: the text of a response, the cause of a lost
+ * connection. The secrets of the call are removed from texts. Of a foreign error only the name, message,
+ * code and system call are copied: this is a list of allowed fields, so no field has to be searched for and
+ * forbidden.
  */
 
 const keyShapes = /\b(sk|pk)_[A-Za-z0-9_-]{3,}/g;
-// Not the placeholder of a hint: `Authorization: Bearer <key>`.
+// Does not match the placeholder of a hint: `Authorization: Bearer <key>`.
 const bearer = /\bBearer\s+(?![<{[])[^\s"'`,;]+/gi;
-// The query of a signed address gives access to a file by itself.
+// The query of a signed address is enough to access a file.
 const signedQuery =
   /([?&](?:[\w-]*(?:signature|token|credential|expires|policy|key-pair-id)|sig|se|sp)=)[^&\s"'`<>#]+/gi;
 
-/** What no text of others may repeat: the key of a call, its cookie, the passwords that it sends. */
+/** The secrets that no foreign text may repeat: the key of a call, its cookie, the passwords in its body. */
 export type Secrets = readonly (string | null | undefined)[];
 
-/** Takes every secret out of a text that is not ours, such as an error body. */
+/** Removes every secret from a foreign text, such as an error body. */
 export function redact(text: string, secrets: Secrets): string {
   let clean = text;
   for (const secret of secrets) {
-    // A short secret would take letters out of every word.
+    // Removing a short secret would remove letters from ordinary words.
     if (typeof secret === 'string' && secret.length >= 4) {
       clean = clean.replaceAll(secret, '[key]').replaceAll(encodeURIComponent(secret), '[key]');
     }
@@ -32,7 +33,7 @@ export function redact(text: string, secrets: Secrets): string {
 const maxCauses = 5;
 const maxText = 2_000;
 
-/** The cause of an error of ours, fit to be printed: names, messages and codes, down the chain. */
+/** A printable copy of an error's cause: names, messages and codes of the whole chain. */
 export function cleanCause(fault: unknown, secrets: Secrets, depth = 0): unknown {
   if (depth >= maxCauses) {
     return undefined;
@@ -46,11 +47,11 @@ export function cleanCause(fault: unknown, secrets: Secrets, depth = 0): unknown
   try {
     return copyOf(fault, secrets, depth);
   } catch {
-    return '[unreadable]'; // a proxy may throw whatever is asked of it
+    return '[unreadable]'; // a proxy may throw at every access
   }
 }
 
-// A real error of this realm, so that `instanceof Error` and consoles recognise it.
+// A real error of this realm, so that `instanceof Error` and consoles recognize it.
 function copyOf(fault: object, secrets: Secrets, depth: number): unknown {
   const { name, message, code, syscall, cause, errors } = fault as Record<string, unknown>; // foreign
   if (typeof message !== 'string') {
@@ -62,7 +63,7 @@ function copyOf(fault: object, secrets: Secrets, depth: number): unknown {
     ...(inner !== undefined && { cause: cleanCause(inner, secrets, depth + 1) }),
   });
   copy.name = typeof name === 'string' ? text(name) : 'Error';
-  copy.stack = `${copy.name}: ${copy.message}`; // where it was made tells nothing about this call
+  copy.stack = `${copy.name}: ${copy.message}`; // the original stack does not concern this call
   for (const [field, value] of Object.entries({ code, syscall })) {
     if (typeof value === 'string' || typeof value === 'number') {
       Object.assign(copy, { [field]: typeof value === 'string' ? text(value) : value });

@@ -19,50 +19,56 @@ import type { Settings } from './settings.js';
 import type { Session } from './session.js';
 import { version } from './version.js';
 
-/** What a method of a resource hands in. */
+/** The input of a call from a method of a resource. */
 export interface CallInput {
   readonly params?: Readonly<Record<string, unknown>> | undefined;
   readonly query?: object | undefined;
   readonly body?: unknown;
-  /** A step before the call is built: it may make the body, call something else first, or refuse. */
+  /** A step before the call is built. It may make the body, make another call first, or reject the call. */
   readonly before?: Before | undefined;
-  /** What the checks must know of the body. */
+  /** Facts about the body for the checks. */
   readonly about?: About | undefined;
-  /** Does this call count towards the rate limit, whatever its row has? */
+  /** Does this call count towards the rate limit? Overrides the row. */
   readonly isCharged?: boolean | undefined;
   /** The input has been checked: see `Transport.check()`. */
   readonly isChecked?: boolean | undefined;
-  /** The key under which it is made once, in place of the caller's `once`. */
+  /** The key under which the call is made once. Replaces the caller's `once`. */
   readonly once?: OnceKey | undefined;
   readonly hooks?: SendHooks | undefined;
 }
 
 export interface Before {
-  /** The options that only this method has. */
+  /** The options that only this method takes. */
   readonly options?: Readonly<Record<string, OptionKind>>;
-  /** A method, so that one with options of its own fits. Resolves to a body, or to nothing. */
+  /**
+   * A method, so that a function with more specific options fits the type. Resolves to a body, or to
+   * nothing.
+   */
   run(options: RequestOptions): Promise<unknown>;
 }
 
 export interface About {
-  /** Where in the body the caller's own part stands: names of fields begin there. */
+  /** The path in the body of the part that the caller passed: field names in errors begin there. */
   readonly at?: string | undefined;
-  /** Is the body a record that the service returned? Its fields are no surprise then. */
+  /** Is the body a record that the service returned? Then unknown fields are expected in it. */
   readonly isServiceRecord?: boolean | undefined;
 }
 
-/** What goes on around the request of a call that is paid for. */
+/** Steps around the request of a call that is paid for. */
 export interface SendHooks {
   /**
-   * Runs when the rate limit lets the call go, before each attempt; what it throws ends the call unsent,
-   * and a body that it resolves to is sent in place of the one that was given.
+   * Runs before each attempt, when the rate limit has granted a slot. If it throws, the call ends unsent. If
+   * it resolves to a body, that body is sent instead of the given one.
    */
   readonly beforeSending?: (() => Promise<unknown>) | undefined;
-  /** Takes the body of a yes that comes after the call was given up; its request is not aborted then. */
+  /**
+   * Receives the body of a successful response that arrives after the caller gave up; then the request is
+   * not aborted.
+   */
   readonly onLate?: ((body: unknown) => void) | undefined;
 }
 
-/** A request that is ready to leave; only the key is added, for each attempt. */
+/** A request that is ready to be sent. Only the API key is added, for each attempt. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
@@ -71,9 +77,9 @@ export interface OutgoingRequest {
   readonly credentials?: 'include';
 }
 
-/** One call: what does not change from attempt to attempt. */
+/** One call: the parts that are the same for every attempt. */
 export interface PreparedCall extends Effect {
-  /** The number of the call: the same in all of its events. */
+  /** The number of the call, the same in all of its events. */
   readonly id: number;
   readonly route: Route;
   readonly method: Method;
@@ -84,10 +90,10 @@ export interface PreparedCall extends Effect {
   readonly input: CallInput;
   readonly options: ListOptions;
   readonly request: OutgoingRequest;
-  /** What the caller set the address with, as an error names it. */
+  /** The name under which errors mention the setting of the base address. */
   readonly baseUrlName: string;
   readonly isCharged: boolean;
-  /** Does the call take part in the session of `auth.login()`? */
+  /** Is the call part of the session of `auth.login()`? */
   readonly usesSession: boolean;
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
@@ -100,7 +106,7 @@ export interface PreparedCall extends Effect {
 
 let lastId = 0;
 
-/** Builds a call from its row, input and options. Nothing that the caller changes later matters. */
+/** Builds a call from its row, input and options. Later changes by the caller have no effect on it. */
 export function prepare(
   route: Route,
   input: CallInput,
@@ -124,7 +130,7 @@ export function prepare(
     const content = contentOf(route, body);
     const headers: HeaderRecord = { ...settings.headers, ...readHeaders(options.headers) };
     if (!isBrowser()) {
-      headers['user-agent'] ??= `postreel/${version}`; // in a browser it would need the service's consent
+      headers['user-agent'] ??= `postreel/${version}`; // a browser would need the service's consent
     }
     const cookie = usesSession ? session.header() : undefined;
     if (cookie !== undefined) {
@@ -154,12 +160,12 @@ export function prepare(
         url: settings.baseUrl + path + queryString(query),
         headers,
         ...(sent !== undefined && { body: sent }),
-        // Only a browser has the cookie to include.
+        // Only a browser holds the cookie to include.
         ...(usesSession && isBrowser() && { credentials: 'include' }),
       },
       baseUrlName: settings.baseUrlName,
       changes: route.changes,
-      isPartial: (status) => route.partial?.(body as never, status) ?? false, // the body of this row
+      isPartial: (status) => route.partial?.(body as never, status) ?? false, // as: the body of this row
       usesSession,
       isCharged: input.isCharged ?? route.charged,
       signal: options.signal,
@@ -179,7 +185,7 @@ interface Surroundings {
   readonly startedAt: number;
 }
 
-// Jest's jsdom has none of them; what is missing would fail in the midst of a call.
+// Jest's jsdom has none of these globals. Without this check the call would fail in the middle.
 function requireFetch(own: typeof fetch | undefined): void {
   const { fetch, Request, Headers } = globalThis as Record<string, unknown>;
   if ([own ?? fetch, Request, Headers].some((one) => typeof one !== 'function')) {
@@ -198,18 +204,18 @@ function requireFetch(own: typeof fetch | undefined): void {
 
 let lastRequest: { readonly Request: unknown; readonly isStandard: boolean } | undefined;
 
-/** Is the global `Request` the one of the web standard? It is tried once. */
+/** Is the global `Request` the one of the web standard? The test runs once for each `Request`. */
 function isStandardRequest(): boolean {
   const { Request } = globalThis;
   if (lastRequest?.Request !== Request) {
-    // The body of node-fetch's is a stream of Node. Firefox's has none.
+    // The body of node-fetch's `Request` is a Node stream. Firefox's has no body.
     const { body } = new Request('http://localhost', { method: 'POST', body: '-' });
     lastRequest = { Request, isStandard: !body || typeof body.getReader === 'function' };
   }
   return lastRequest.isStandard;
 }
 
-// A getter or `toJSON` of the caller may throw anything.
+// A getter or a `toJSON` of the caller may throw anything.
 function refusal(error: unknown, where: { method: string; path: string }): unknown {
   if (error instanceof InvalidRequestError) {
     return invalidRequest(error.fieldErrors, where);
@@ -227,7 +233,8 @@ function hasSession({ key, path }: Route, { service }: Settings): boolean {
   return key === 'secret-or-session' || (session !== undefined && path.startsWith(session.prefix));
 }
 
-// A copy: what is checked and what is sent are the same, whatever the caller changes later.
+// Copies the body, so that the checked and the sent body are the same, even if the caller changes the
+// original.
 function bodyOf(route: Route, body: unknown): unknown {
   if (route.upload || body === undefined || isForm(body)) {
     return body;
@@ -244,7 +251,7 @@ function bodyOf(route: Route, body: unknown): unknown {
   ]);
 }
 
-// `list('ann')` would ask for everything.
+// `list('ann')` would list everything.
 function queryOf(query: object | undefined): object | undefined {
   if (query === undefined || isRecord(query)) {
     return query && { ...query };
@@ -256,7 +263,7 @@ function queryOf(query: object | undefined): object | undefined {
 
 function contentOf(route: Route, body: unknown): string | MultipartBody | undefined {
   if (route.upload) {
-    return route.upload.form(body as FileInput, route.upload); // upload rows take files
+    return route.upload.form(body as FileInput, route.upload); // as: upload rows take files
   }
   if (isForm(body)) {
     return formBody(body);
@@ -266,14 +273,17 @@ function contentOf(route: Route, body: unknown): string | MultipartBody | undefi
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The row and query of a call to an endpoint that has no row: a secret key, repeated unless it is a POST. */
+/**
+ * The row and query of a call to an endpoint without a row: a secret key, and repeatable unless it is a
+ * POST.
+ */
 export function freeRoute(
   method: Method,
   given: string,
   query: FreeInput['query'],
   hasKey: boolean,
 ): [Route, FreeInput['query']] {
-  // The query of a path goes where queries go, so that no error, event or log shows it.
+  // Moves the query of a path to the other query parameters, so that no error, event or log shows it.
   const start = given.indexOf('?');
   const path = start < 0 ? given : given.slice(0, start);
   const search = new URLSearchParams(start < 0 ? '' : given.slice(start));
@@ -295,7 +305,7 @@ export function freeRoute(
   return [row, inPath.length === 0 ? query : { ...Object.fromEntries(inPath), ...query }];
 }
 
-/** Checks a base address and brings it into one form: no query, no trailing slash. Errors call it `name`. */
+/** Checks a base address and normalizes it: no query, no trailing slash. Errors use `name` for it. */
 export function normalizeBaseUrl(text: string, name: string): string {
   let url: URL;
   try {
@@ -319,7 +329,7 @@ export function normalizeBaseUrl(text: string, name: string): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** Puts the path parameters into a path such as `/contacts/{id}`, each as one encoded segment. */
+/** Puts the parameters into a path such as `/contacts/{id}`, each as one encoded segment. */
 function fillPath(
   template: string,
   parameters: Readonly<Record<string, unknown>> | undefined,
@@ -330,7 +340,7 @@ function fillPath(
   return template.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, parameters?.[name]));
 }
 
-/** A query string with its question mark, or nothing. `undefined` and `null` are left out. */
+/** A query string with its question mark, or an empty text. `undefined` and `null` are left out. */
 function queryString(query: object | undefined): string {
   if (!query) {
     return '';
@@ -353,7 +363,7 @@ function segment(name: string, value: unknown): string {
       { field: name, message: `must be a string; got ${kindOf(value)}${idHint(value)}` },
     ]);
   }
-  // JSON has rounded a larger number already: it would be another record's id.
+  // JSON has already rounded a larger number: it would be another record's id.
   if (typeof value === 'number' && !isIdNumber(value)) {
     throw invalidRequest([{ field: name, message: `${notAnId}; got ${value}` }]);
   }
@@ -371,12 +381,12 @@ function segment(name: string, value: unknown): string {
   }
 }
 
-// A whole record in the place of its id.
+// The hint for a caller who passed a whole record instead of its id.
 function idHint(value: unknown): string {
   return isRecord(value) && 'id' in value ? ': pass its `id`' : '';
 }
 
-/** What was passed instead, and what to do about it. */
+/** The kind of a wrong value for an error message, with a hint if the value is a promise. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) {
     return String(value);
@@ -385,7 +395,7 @@ export function kindOf(value: unknown): string {
     return 'a list';
   }
   if (typeof value === 'object') {
-    const isPromise = typeof (value as { then?: unknown }).then === 'function'; // an object
+    const isPromise = typeof (value as { then?: unknown }).then === 'function'; // as: an object
     return isPromise ? 'a promise: `await` it first' : 'an object';
   }
   return `a ${typeof value}`;
@@ -401,7 +411,7 @@ function queryValue(name: string, value: unknown): string {
   if (typeof value === 'string') {
     return value;
   }
-  // An options object in the place of the query would otherwise be sent.
+  // Rejects an options object that was passed as the query; it would be sent otherwise.
   if (typeof value === 'object') {
     throw invalidRequest([
       { field: name, message: 'must be a string, a number, a boolean or a date' },
@@ -416,12 +426,12 @@ function queryValue(name: string, value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Headers with their names in small letters. */
+/** Headers by name, in lower case. */
 export type HeaderRecord = Record<string, string>;
 
 /**
- * Reads what a caller gave as headers; what is `undefined` or `null` is left out. What cannot be sent
- * is refused by name: `fetch` would fail as if the connection had, or send the word "undefined".
+ * Reads the headers that a caller passed, without those that are `undefined` or `null`. Rejects a header
+ * that cannot be sent by its name: `fetch` would fail like a lost connection, or send the word "undefined".
  */
 export function readHeaders(input: HeadersInput | undefined): HeaderRecord {
   const headers: HeaderRecord = {};
@@ -437,10 +447,10 @@ export function readHeaders(input: HeadersInput | undefined): HeaderRecord {
   return headers;
 }
 
-/** What the client sets itself. */
+/** Headers that the client sets. */
 const ours: ReadonlySet<string> = new Set(['authorization', 'content-type', 'cookie']);
 
-/** What belongs to one connection or to the body: `fetch` sets them, and fails or hangs on others. */
+/** Headers of a connection or a body: `fetch` sets them, and fails or hangs if a caller does. */
 const ofTheConnection: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding'],
   ...['upgrade', 'proxy-authenticate', 'proxy-authorization', 'content-length', 'expect'],
@@ -456,7 +466,7 @@ function entriesOf(input: unknown): (readonly unknown[])[] {
   } catch (cause) {
     throw invalidOption('`headers` cannot be read', cause);
   }
-  // An array of two, of which the first is the name.
+  // A pair is an array of two, of which the first is the name.
   const isPair = (entry: unknown): entry is readonly unknown[] =>
     Array.isArray(entry) && entry.length === 2;
   if (!entries.every(isPair)) {
@@ -467,7 +477,7 @@ function entriesOf(input: unknown): (readonly unknown[])[] {
 
 function pairsOf(input: object): unknown[] {
   if (Symbol.iterator in input) {
-    return [...(input as Iterable<unknown>)]; // by its `Symbol.iterator`
+    return [...(input as Iterable<unknown>)]; // as: it has a `Symbol.iterator`
   }
   return tagOf(input) === 'Object' ? Object.entries(input) : [input];
 }
@@ -483,7 +493,7 @@ function sendable(name: string, value: unknown): string {
       return String(value);
     }
   } catch {
-    // Its message would quote the value.
+    // the error of `Headers` would quote the value
   }
   throw invalidOption(
     `\`headers.${name}\` is not a header that can be sent: use ASCII text without line breaks`,

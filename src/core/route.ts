@@ -2,85 +2,85 @@ import type { FieldError } from './errors.js';
 import type { Call, DataOptions, ListOptions, Paginated, RequestOptions } from './types.js';
 import { isRecord, type FileInput } from './values.js';
 
-/** A type that a row carries without a value: the tables are plain data. */
+/** A type that a row carries without a value, because the tables are plain data. */
 export interface Shape<T> {
   readonly type?: T;
 }
 
-/** What a route answers when it is not a list. */
+/** The result of a route that is not a list. */
 export interface Single<T> extends Shape<T> {
   readonly list?: never;
-  /** Does the route answer nothing that a caller could use? */
+  /** Does the route return nothing that a caller could use? */
   readonly isNothing?: boolean;
-  /** The lists that are there, empty, where an answer leaves them out: a program can go through them. */
+  /** The lists that become empty arrays if a response omits them, so that a program can iterate over them. */
   readonly lists?: readonly string[];
 }
 
 /**
- * How a list goes on: by `cursor`, by `page` number, not at all (`whole`), or in a way that the
- * documents do not show (`any`: the answer decides).
+ * How a list continues: by `cursor`, by `page` number, not at all (`whole`), or in a way that the documents
+ * do not show (`any`: the response decides).
  */
 export type ListStyle = 'cursor' | 'page' | 'whole' | 'any';
 
-/** What a route answers when it is a list. */
+/** The result of a route that is a list. */
 export interface List<T> {
   readonly item?: T;
   readonly list: ListStyle;
-  /** The query parameter for the size of a page; left out where the document has none. */
+  /** The query parameter for the page size; left out if the document has none. */
   readonly sizeParameter?: string;
-  /** The name under which the service puts the items, when it is not `data`. */
+  /** The name of the field with the items, if it is not `data`. */
   readonly itemsName?: string;
 }
 
-/** Carries the type of a body, a query or an answer, with the lists that an empty answer has all the same. */
+/** Carries the type of a body, a query or a result, with the lists that an empty response must still have. */
 /* @__NO_SIDE_EFFECTS__ */
 export function of<T>(...lists: readonly (keyof T & string)[]): Single<T> {
   return lists.length > 0 ? { lists } : {};
 }
 
-/** A route that answers nothing but its success. */
+/** A route whose response only confirms its success. */
 /* @__NO_SIDE_EFFECTS__ */
 export function nothing(): Single<void> {
   return { isNothing: true };
 }
 
-/** A list that goes on by cursor: `{ data, cursor, hasMore, total }`. */
+/** A list that continues by cursor: `{ data, cursor, hasMore, total }`. */
 /* @__NO_SIDE_EFFECTS__ */
 export function cursorPage<T>(): List<T> {
   return { list: 'cursor', sizeParameter: 'limit' };
 }
 
-/** A list that counts its pages: `{ page, pageSize, total, totalPages? }`. */
+/** A list with numbered pages: `{ page, pageSize, total, totalPages? }`. */
 /* @__NO_SIDE_EFFECTS__ */
 export function numberedPage<T>(sizeParameter: string, itemsName?: string): List<T> {
   return { list: 'page', sizeParameter, ...(itemsName === undefined ? {} : { itemsName }) };
 }
 
-/** A list that comes whole, in one answer. */
+/** A list that one response contains completely. */
 /* @__NO_SIDE_EFFECTS__ */
 export function wholeList<T>(itemsName?: string): List<T> {
   return { list: 'whole', ...(itemsName === undefined ? {} : { itemsName }) };
 }
 
-/** A list whose shape the documents do not show. */
+/** A list whose form the documents do not show. */
 /* @__NO_SIDE_EFFECTS__ */
 export function anyList<T>(itemsName: string, sizeParameter = 'limit'): List<T> {
   return { list: 'any', sizeParameter, itemsName };
 }
 
-/** The most items that the messaging service gives out in one page (Limits, "List page size"). */
+/** The most items that the messaging service returns in one page (Limits, "List page size"). */
 export const largestPage = 100;
 
 /** The HTTP methods that the services use. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * Which key opens a route: a secret key, either kind of key, none, or a secret key or the
- * session cookie of `auth.login()`.
+ * The key that a route requires: a secret key, either kind of key, none, or a secret key or the session
+ * cookie of `auth.login()`.
  */
 export type KeyRule = 'secret' | 'public-or-secret' | 'none' | 'secret-or-session';
 
-/** The facts about one endpoint. The four types are carried for the compiler only. */
+/** The facts about one endpoint. The four type parameters are used by the compiler only. */
 export interface Route<
   Path extends string = string,
   Query = unknown,
@@ -91,43 +91,53 @@ export interface Route<
   /** The path with its parameters in braces, as in the service's document. */
   readonly path: Path;
   readonly key: KeyRule;
-  /** May the call be sent again when it is unknown whether the first one arrived? As HTTP defines it, but for rows of POST that do no harm. */
+  /**
+   * May the call be sent again if its outcome is unknown? As HTTP defines it, except for POST rows that do
+   * no harm.
+   */
   readonly repeatable: boolean;
-  /** Can it be made once under a key? So can calls whose repeat does harm, unless they upload a file. */
+  /**
+   * Can the call be made once under a key? True for calls whose repeat does harm, unless they upload a file.
+   */
   readonly takesOnce: boolean;
-  /** Does the call change something that matters when its answer is lost? */
+  /** Does the call change something that matters if its response is lost? */
   readonly changes: boolean;
   readonly returns: Returns;
-  /** Does it take a body or a query, which have to be checked? */
+  /** Does the call take a body or a query, which must be checked? */
   readonly hasInput: boolean;
-  /** How its file travels, where it uploads one. */
+  /** How the file is sent, if the route uploads one. */
   readonly upload?: UploadFacts;
   /** Brings a copy of the body into the form that is checked and sent. */
   readonly normalize?: (body: Record<string, unknown>) => Record<string, unknown>;
-  /** The largest JSON body that the service takes. */
+  /** The largest JSON body that the service accepts, in bytes. */
   readonly maxBodyBytes?: number;
-  /** May an error with this status leave a part of the body done? Asked before the body is checked. */
+  /**
+   * May an error with this status mean that part of the body was processed? Called before the body is
+   * checked.
+   */
   readonly partial?: (body: never, status: number | undefined) => boolean;
   /** Does the call count towards the service's rate limit? */
   readonly charged: boolean;
-  /** Is this a row for an endpoint without one, whose body may be any JSON value? */
+  /** Is this the row of an endpoint without a described row, whose body may be any JSON value? */
   readonly isUntyped?: boolean;
   /** Does this body show that the call took effect, whatever its status or `success` is? */
   readonly isAccepted?: (body: unknown) => boolean;
-  /** Carried for the compiler only: never set. */
+  /** Used by the compiler only: never set. */
   readonly types?: { readonly query: Query; readonly body: Body };
 }
 
-/** How a file travels in a multipart body. */
+/** How a file is sent in a multipart body. */
 export interface UploadFacts {
   readonly field: string;
-  /** The content type for bytes that come without one. */
+  /** The content type for bytes without one. */
   readonly contentType: string;
   readonly filename: string;
   readonly maxBytes?: number;
-  /** May the file be given as its text? */
+  /** May the file be given as text? */
   readonly takesText?: boolean;
-  /** Makes the body. Only the rows with uploads name it, so that a client without them has none of it. */
+  /**
+   * Builds the body. Only rows with uploads refer to it, so that a bundle without them does not include it.
+   */
   readonly form: (file: FileInput, facts: UploadFacts) => MultipartBody;
 }
 
@@ -137,7 +147,7 @@ export interface MultipartBody {
   readonly contentType: string;
 }
 
-/** What a row may state beside its method and path. */
+/** The facts that a row may state in addition to its method and path. */
 export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<unknown>> {
   readonly query?: Shape<Query>;
   readonly body?: Shape<Body>;
@@ -158,9 +168,8 @@ export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<
 type PathOf<Line extends string> = Line extends `${Method} ${infer Path}` ? Path : never;
 
 /**
- * One row: `route('GET /contacts/{id}', { returns: of<Contact>() })`. Unless the row sets
- * otherwise it needs a secret key, every method but POST may be repeated, and every method but
- * GET changes something.
+ * One row: `route('GET /contacts/{id}', { returns: of<Contact>() })`. By default a row needs a secret key,
+ * every method but POST may be repeated, and every method but GET changes something.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function route<
@@ -173,7 +182,7 @@ export function route<
   facts: RouteFacts<Query, Body, Returns> = {},
 ): Route<PathOf<Line>, Query, Body, Returns> {
   const space = line.indexOf(' ');
-  const method = line.slice(0, space) as Method; // by the template literal type
+  const method = line.slice(0, space) as Method; // as: the template literal type guarantees it
   const { query, body, ...stated } = facts;
   const { repeatable = method !== 'POST' } = stated;
   return {
@@ -199,7 +208,7 @@ export type PathArguments<Path extends string> = Path extends `${string}{${strin
   ? [string, ...PathArguments<Rest>]
   : [];
 
-/** What a row answers: a {@link Call} of its result, or a {@link Paginated} list. */
+/** The result of a row's method: a {@link Call}, or a {@link Paginated} list. */
 export type ResultOf<Returns> =
   Returns extends List<infer Item>
     ? Paginated<Item>
@@ -207,12 +216,12 @@ export type ResultOf<Returns> =
       ? Call<Exclude<T, undefined>>
       : never;
 
-/** What the result of a row's call is. */
+/** The type of the result of a row's call. */
 export type Returned<R extends Route> = R['returns'] extends { readonly type?: infer T }
   ? Exclude<T, undefined>
   : never;
 
-/** What one item of a row's list is. */
+/** The type of the items of a row's list. */
 export type ItemOf<R extends Route> = R['returns'] extends List<infer Item> ? Item : never;
 
 type Need<Key extends string, T> = [T] extends [undefined]
@@ -221,7 +230,7 @@ type Need<Key extends string, T> = [T] extends [undefined]
     ? { readonly [K in Key]?: T }
     : { readonly [K in Key]: T };
 
-/** What a call of a row takes: path parameters and a body exactly when the row has them. */
+/** The input of a row's call: path parameters and a body exactly if the row has them. */
 export type InputOf<R extends Route> =
   R extends Route<infer Path, infer Query, infer Body>
     ? Need<'body', Body> & { readonly query?: Query | undefined } & ParametersOf<Path>
@@ -252,17 +261,17 @@ type MethodOf<R> =
       ) => ResultOf<Returns>
     : never;
 
-/** The methods that a table asks of its class, nested tables included. */
+/** The methods that a table requires of its class, including nested tables. */
 export type MethodsFor<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends Route
     ? MethodOf<Table[Name]>
     : MethodsFor<Table[Name]>;
 };
 
-/** Only the names: for classes whose methods answer something better than the wire does. */
+/** Only the names, for classes whose methods return something better than the response. */
 export type NamesOf<Table> = { readonly [Name in keyof Table]: unknown };
 
-/** The two lines of a zod schema that we rely on; comparing through them keeps types cheap. */
+/** The two methods of a zod schema that are used here. Comparing only these keeps type checking fast. */
 export interface Schema<T> {
   parse(value: unknown): T;
   safeParse(value: unknown): {
@@ -271,16 +280,18 @@ export interface Schema<T> {
   };
 }
 
-/** The fields that a document lists for a body, and what people write in their place. */
+/** The fields that a document lists for a body, and the names that people use instead. */
 export interface KnownFields {
   readonly names: readonly string[];
-  /** Names that other services use; `undefined` for one that is like a field and means something else. */
+  /**
+   * Names that other services use; `undefined` for a name that resembles a field but means something else.
+   */
   readonly aliases?: Readonly<Record<string, string | undefined>>;
-  /** The same of the items of one field. */
+  /** The known fields of the items of one field. */
   readonly items?: Omit<KnownFields, 'items'> & { readonly of: string };
 }
 
-/** About a valid body: a warning in words, or a field for which the call is refused after all. */
+/** A notice about a valid body: a warning text, or a field for which the call is rejected after all. */
 export type Notice = string | FieldError;
 
 /** The schemas of one row, as the transport uses them. */
@@ -288,11 +299,11 @@ export interface RouteSchemas {
   readonly query?: Schema<unknown>;
   readonly body?: Schema<unknown>;
   readonly returns?: Schema<unknown>;
-  /** Where the document lists all fields of the body: others are a warning. */
+  /** The fields of the body, if the document lists them all: any other field causes a warning. */
   readonly known?: KnownFields;
-  /** The same for the query. */
+  /** The fields of the query, likewise. */
   readonly knownQuery?: KnownFields;
-  /** Things in a valid body that will have no effect. */
+  /** The parts of a valid body that will have no effect. */
   readonly warnings?: (body: never, rules?: DataOptions) => readonly Notice[];
 }
 
@@ -324,14 +335,14 @@ type SchemasOf<R> =
         }
     : never;
 
-/** A schema entry for every row of a table, nested tables included; a missing one is an error. */
+/** A schema entry for every row of a table, including nested tables. A missing entry is a type error. */
 export type SchemasFor<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends Route
     ? SchemasOf<Table[Name]>
     : SchemasFor<Table[Name]>;
 };
 
-/** Finds the schemas of each row: a table and its schemas have the same names all the way down. */
+/** Finds the schemas of each row. A table and its schemas have the same names at every level. */
 export function schemaMap<const Table extends object>(
   table: Table,
   schemas: SchemasFor<Table>,
@@ -339,7 +350,7 @@ export function schemaMap<const Table extends object>(
   return new Map(pairs(table, schemas));
 }
 
-/** Has a table of rows this call, as `POST /v1/send`? */
+/** Does a table contain a row for this call, e.g. `POST /v1/send`? */
 export function hasRow(table: object, call: string): boolean {
   return Object.values(table).some((row: unknown) => {
     if (!isRecord(row)) {
@@ -357,7 +368,7 @@ function* pairs(table: object, schemas: object): Generator<[Route, RouteSchemas]
       continue;
     }
     if (typeof row['method'] === 'string') {
-      yield [row as unknown as Route, entry]; // a row has a method
+      yield [row as unknown as Route, entry]; // as: a row has a method
     } else {
       yield* pairs(row, entry);
     }

@@ -1,13 +1,13 @@
 /**
- * Hands a request to `fetch` so that it is sent, and so that no runtime sends it a second time on its own.
- * Every request of this package goes through here.
+ * Passes a request to `fetch` so that it is really sent, and so that no runtime sends it a second time by
+ * itself. Every request of this package uses this function.
  *
- * Next.js answers an equal request from its cache, a POST too, unless it has `cache: 'no-store'`: no second
- * email, and "ok".
+ * Next.js answers an equal request from its cache, even a POST, unless it has `cache: 'no-store'`: there
+ * would be no second email, but an "ok".
  *
- * A connection that was used before may end without an answer, and the service may have acted by then: a
- * second email, a second paid video. Deno then repeats what has no streamed body (denoland/deno#32566),
- * and Bun what went over a connection that was kept open.
+ * A connection that was used before may end without a response, after the service has acted. A repetition
+ * would send a second email, or pay for a second video. Deno repeats requests whose body is not streamed
+ * (denoland/deno#32566), and Bun repeats requests over a connection that was kept open.
  */
 export function sendOnce(
   own: typeof globalThis.fetch | undefined,
@@ -21,7 +21,9 @@ export function sendOnce(
 
 let tried: { readonly Request: unknown; readonly isKnown: boolean } | undefined;
 
-/** Does the runtime know the field `cache`? Workers of an older compatibility date throw where they see it. */
+/**
+ * Does the runtime know the field `cache`? Workers with an older compatibility date throw if it is present.
+ */
 function isCacheKnown(): boolean {
   const { Request } = globalThis;
   if (tried?.Request !== Request) {
@@ -49,7 +51,7 @@ function streamed(init: RequestInit): RequestInit & { readonly duplex: 'half' } 
   const { body } = new Response(init.body ?? '');
   return {
     ...init,
-    // Passed on, or Deno sees the text behind the stream.
+    // Piped through, because otherwise Deno sees the text behind the stream.
     ...(body && { body: body.pipeThrough(new TransformStream()) }),
     duplex: 'half',
   };

@@ -34,7 +34,7 @@ import type {
 } from './types.js';
 import { isRecord } from './values.js';
 
-/** What a transport is made of. */
+/** The dependencies of a transport. */
 export interface Parts {
   readonly settings: Settings;
   readonly keyring: Keyring;
@@ -42,18 +42,18 @@ export interface Parts {
   readonly budgets: BudgetSource;
   readonly events: Events<ClientEvents>;
   readonly http: Http;
-  /** Where there is a journal. */
+  /** `undefined` if the client has no journal. */
   readonly once: OnceCalls | undefined;
   readonly loadSchemas: () => Promise<SchemaMap>;
 }
 
-/** A successful answer, read and parsed. */
+/** A successful response, read and parsed. */
 interface RawAnswer {
   readonly body: unknown;
   readonly response: Response;
 }
 
-/** The key of one call. It may be renewed once, after a 401. */
+/** The API key of one call. It may be renewed once, after a 401. */
 interface CallKey {
   value: string | null;
   mayRenew: boolean;
@@ -62,8 +62,8 @@ interface CallKey {
 const noOptions: RequestOptions = {};
 
 /**
- * Takes calls to the service and brings back their answers. Read `#perform` and `#attempt` from top to
- * bottom: that is a call.
+ * Sends calls to the service and returns their results. To follow a call, read `#run`, `#perform` and
+ * `#attempt` from top to bottom.
  */
 export class Transport {
   readonly #parts: Parts;
@@ -74,16 +74,16 @@ export class Transport {
     this.#checks = new Checks(parts);
   }
 
-  /** Sends one call. It starts at once. */
+  /** Sends one call. The call starts at once. */
   send<R extends Route>(
     route: R,
     input: InputOf<R> & CallInput,
     options?: RequestOptions,
   ): RunningCall<Returned<R>> {
-    return this.call(route, input, options) as RunningCall<Returned<R>>; // the type of the row's answer
+    return this.call(route, input, options) as RunningCall<Returned<R>>; // as: the row's type of result
   }
 
-  /** The same for input and results that no row describes. */
+  /** Like `send()`, for input and results that no row describes. */
   call(
     route: Route,
     input: CallInput,
@@ -95,8 +95,8 @@ export class Transport {
   }
 
   /**
-   * Checks a call as `send()` would, without sending it. Resolves to its body as it is sent: what the
-   * caller changes from now on does not matter.
+   * Checks a call as `send()` would, without sending it. Resolves to the request body; later changes by the
+   * caller have no effect on it.
    */
   async check<R extends Route>(
     route: R,
@@ -112,7 +112,7 @@ export class Transport {
     return { body: call.body, options };
   }
 
-  /** A call to an endpoint that no row describes. */
+  /** Calls an endpoint that no row describes. */
   request(
     method: Method,
     path: string,
@@ -128,7 +128,7 @@ export class Transport {
     return new RunningCall((state) => this.#run(find, options, state, site));
   }
 
-  /** A list. Nothing is sent before its first page is wanted. */
+  /** Returns a list. No request is sent until its first page is read. */
   pages<R extends Route>(
     route: R,
     input: InputOf<R> & CallInput,
@@ -136,7 +136,7 @@ export class Transport {
   ): Paginated<ItemOf<R>> {
     const { query, ...rest } = input as CallInput;
     const site = callSite();
-    // What is no query is refused with its call, not spread into letters.
+    // A query that is not an object is rejected when the call runs.
     const isQuery = query === undefined || isRecord(query);
     const { method, path } = route;
     return new PagedList<ItemOf<R>>(route, isQuery ? query : undefined, {
@@ -146,7 +146,7 @@ export class Transport {
     });
   }
 
-  /** Goes on with the key that is found for the current one, for all clients that share it. */
+  /** Replaces the current key by the one that `find` returns, for all clients that share the keyring. */
   swapKey({ method, path }: Route, find: (current: string) => string | undefined): void {
     const { keyring, events } = this.#parts;
     const { current } = keyring;
@@ -161,7 +161,7 @@ export class Transport {
     }
   }
 
-  /** What is left of the rate limit right now; `undefined` when it is off. */
+  /** The state of the rate limit right now; `undefined` if it is off. */
   rateLimit(): RateLimitState | undefined {
     const { budgets, keyring } = this.#parts;
     return keyring.current === undefined ? undefined : budgets.for(keyring.current)?.state();
@@ -192,7 +192,7 @@ export class Transport {
         const terms = { ...where, signal, clock, deadlineAt: startedAt + deadline };
         body = (await inTime(made, terms)) ?? body;
       }
-      // Nothing that the caller changes from here on matters.
+      // Changes by the caller have no effect from here on.
       const surroundings = { ...this.#parts, state, startedAt };
       const call = prepare(route, { ...input, body }, options, surroundings);
       const once = input.once ?? requireOnce(given, call);
@@ -239,7 +239,7 @@ export class Transport {
       const data = resultOf(call, body);
       await this.#checks.ofAnswer(call, data);
       call.state.outcome = undefined;
-      // Few look at it.
+      // Built on demand: most callers never read the request id.
       return {
         data,
         response,
@@ -268,7 +268,7 @@ export class Transport {
     return repeat(call, (number) => this.#attempt(number, call, key, budget), terms);
   }
 
-  /** One request and its answer. */
+  /** Sends one request and reads its response. */
   async #attempt(
     number: number,
     call: PreparedCall,
@@ -279,13 +279,13 @@ export class Transport {
     const { signal, state, clock } = call;
     const whenLost = outcomeWhenLost(call);
 
-    // 1. The right to send. Nearly always there is room.
+    // 1. Wait for a slot of the rate limit. Nearly always one is free.
     const acquired = budget && this.#acquire(budget, number, call);
     const slot = acquired instanceof Promise ? await acquired : acquired;
     const { limitMs, body: changed } = await readyToLeave(call, slot);
     const sent = changed === undefined ? call : withBody(call, changed);
 
-    // 2. The request. From here on it may take effect.
+    // 2. Send the request. From here on it may take effect.
     const facts = () => ({ ...factsOf(call), attempt: number });
     const sentAt = clock.now();
     const run = this.#reportRequest(facts);
@@ -297,20 +297,20 @@ export class Transport {
     let failure: unknown;
     try {
       const text = await run(() => exchange.run(http));
-      const response = exchange.response as Response; // its text was read
+      const response = exchange.response as Response; // as: the text of the response was read
       const received = { response, text, key: key.value, keyOrigin: keyring.origin };
       const body = readAnswer(received, sent);
       state.outcome = undefined;
       return { body, response };
     } catch (reason) {
-      // 3. What became of it, once. An abort leaves with the caller's own reason.
+      // 3. Record the outcome, once. An abort rejects with the caller's own reason.
       failure = reason;
       if (isPostreelError(reason) && !isAbortOf(signal, reason)) {
         state.outcome = reason.outcome;
       } else {
         state.outcome = exchange.isHandedOver ? whenLost : 'not-sent';
       }
-      // A 429 pauses all calls, before this slot lets the next one through.
+      // The budget pauses all calls before it releases this slot.
       if (reason instanceof RateLimitError && !isAbortOf(signal, reason)) {
         budget?.pause(Math.min(pauseMs(reason, number, settings.windowMs), maxCloseMs));
       }
@@ -329,13 +329,13 @@ export class Transport {
     }
 
     if (isAbortOf(signal, failure)) {
-      throw failure; // an error of ours may be the reason, but it is no answer
+      throw failure; // the reason of an abort may be a PostreelError, but it is not a response
     }
-    // 4. What follows from a no: 401 may have another key.
+    // 4. React to the error. After a 401 there may be another key.
     if (await this.#isKeyRenewed(failure, call, key)) {
       return this.#attempt(number, call, key, budget);
     }
-    // A delete that was lost and is then not found has happened.
+    // If a DELETE got no response and a repetition finds nothing, the first attempt has deleted the record.
     const isGone = isPostreelError(failure) && failure.status === 404 && call.method === 'DELETE';
     if (isGone && state.mayHaveHappened) {
       state.outcome = undefined;
@@ -346,7 +346,7 @@ export class Transport {
 
   // ---- the parts of a call
 
-  /** Tells listeners of a request, and answers how it is to be run: a tracer may have a say. */
+  /** Emits the `request` event. Returns the function that runs the request: a tracer may replace it. */
   #reportRequest(facts: () => CallEvent): RunRequest {
     const { events } = this.#parts;
     let run: RunRequest = (request) => request();
@@ -354,7 +354,7 @@ export class Transport {
       const within = (given: RunRequest) => {
         run = given;
       };
-      // Not enumerable: it is nothing to log.
+      // Not enumerable, so that loggers do not print it.
       const event = Object.defineProperty(facts(), 'within', { value: within }) as RequestEvent;
       events.emit('request', event);
     }
@@ -384,7 +384,7 @@ export class Transport {
     });
   }
 
-  /** Is there another key after a 401? A refused call did not happen: it may be sent again, once. */
+  /** Is there another key after a 401? A rejected call had no effect: it may be sent again, once. */
   async #isKeyRenewed(failure: unknown, call: PreparedCall, key: CallKey): Promise<boolean> {
     const { keyring, session } = this.#parts;
     const isRefused = isPostreelError(failure) && failure.status === 401;
@@ -397,13 +397,14 @@ export class Transport {
       key.value = await this.#fetchedKey(keyring.renew(refused), call);
       keyring.authorize(call.route, key.value, session);
     } catch (reason) {
-      // Without another key the outcome is that of the refusal: the service did see the call.
+      // Without another key the outcome is `rejected`: the service received the call and refused it.
       throw isPostreelError(reason) ? Object.assign(reason, { outcome: 'rejected' }) : reason;
     }
     return key.value !== refused;
   }
 
-  // A question that takes as long as a call may is asked anew by the next call, not waited for again.
+  // If fetching the key takes longer than `timeout`, the next call starts a new fetch instead of waiting for
+  // this one.
   async #fetchedKey(key: Promise<string | null>, call: PreparedCall): Promise<string | null> {
     const { timeoutMs, signal, clock } = call;
     const timer = new Timer(timeoutMs, undefined, clock);
@@ -420,7 +421,7 @@ export class Transport {
     }
   }
 
-  // Listeners of whole calls are rare: without one there is nothing to do.
+  // Most clients have no listeners for whole calls: skip the work for them.
   #tellStart(call: PreparedCall): ((error?: unknown) => void) | undefined {
     const { events, settings } = this.#parts;
     if (!events.hasListeners('call:end')) {
@@ -437,14 +438,14 @@ export class Transport {
   }
 }
 
-/** The last look before a request leaves: how long it may take, and with which body. */
+/** The last step before a request is sent: determines its time limit and its body. */
 async function readyToLeave(
   call: PreparedCall,
   slot: Slot | undefined,
 ): Promise<{ limitMs: number; body: unknown }> {
   const { signal, input, deadlineAt, timeoutMs, clock } = call;
   try {
-    signal?.throwIfAborted(); // in the very moment of its turn
+    signal?.throwIfAborted(); // the caller may have aborted while the slot was granted
     const body = await input.hooks?.beforeSending?.();
     signal?.throwIfAborted();
     const leftMs = deadlineAt - clock.now();
@@ -460,7 +461,7 @@ async function readyToLeave(
 
 function withBody(call: PreparedCall, body: unknown): PreparedCall {
   const isPartial = (status: number | undefined) =>
-    call.route.partial?.(body as never, status) ?? false; // of the same row
+    call.route.partial?.(body as never, status) ?? false; // as: the body of this row
   return { ...call, isPartial, request: { ...call.request, body: jsonText(body) } };
 }
 
@@ -478,12 +479,12 @@ function endSlot(
   }
 }
 
-/** What every event holds about a call. The path of a call without a row may hold anything. */
+/** The facts of a call that every event holds. The path of a call without a row may contain private data. */
 function factsOf({ id, route, method, path }: PreparedCall): Omit<CallEvent, 'attempt'> {
   return { callId: id, method, path, route: route.isUntyped ? undefined : route.path };
 }
 
-// What does not fit is refused with the call of the first page.
+// An invalid option is rejected by the call of the first page.
 function prefetchOf(options: ListOptions): number | undefined {
   try {
     return readCallOptions(options).prefetch;

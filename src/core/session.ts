@@ -2,19 +2,19 @@ import { ConfigurationError, isPostreelError } from './errors.js';
 import { isBrowser } from './keys.js';
 import type { Route } from './route.js';
 
-/** Where a service keeps its session. */
+/** The paths of a service's sessions. */
 export interface SessionPaths {
-  /** Every path below it takes part in the session. */
+  /** Every path below the prefix takes part in the session. */
   readonly prefix: string;
-  /** The paths that begin one, for the person who signs in. */
+  /** The paths that sign a person in, and so begin a session. */
   readonly starts: readonly string[];
-  /** The path that ends it. */
+  /** The path that ends the session. */
   readonly end: string;
 }
 
 /**
- * The session cookie of one client, for runtimes whose `fetch` keeps none. It travels only with
- * the account routes, and only to the address that set it.
+ * The session cookie of one client, for runtimes whose `fetch` stores no cookies. It is sent only with the
+ * account routes, and only to the address that set it.
  */
 export class Session {
   readonly #cookies = new Map<string, string>();
@@ -31,8 +31,8 @@ export class Session {
   }
 
   /**
-   * Refuses a second sign-in: the calls of the first person would go on with the session of the second.
-   * A browser has one person, and keeps the session itself.
+   * Rejects a second sign-in, because the first person's calls would continue with the second person's
+   * session. A browser has one person, and stores the session itself.
    */
   reserve({ path, method }: Route): void {
     if (!this.#begins(path) || isBrowser()) {
@@ -47,7 +47,7 @@ export class Session {
     this.#isSigningIn = true;
   }
 
-  /** Keeps what the answer of a route does to the session. */
+  /** Updates the session from the response of a route. */
   keep(route: Route, { headers }: Response): void {
     if (route.path === this.#paths?.end) {
       this.clear();
@@ -60,7 +60,7 @@ export class Session {
     }
   }
 
-  /** A call has failed: no one has signed in, or the session that should end has ended before. */
+  /** A call failed: a sign-in did not succeed, or the session to end had already ended. */
   failed({ path }: Route, failure: unknown): void {
     if (this.#begins(path)) {
       this.#isSigningIn = false;
@@ -74,7 +74,7 @@ export class Session {
     return this.#paths?.starts.includes(path) ?? false;
   }
 
-  /** The `Cookie` header, or nothing to send. */
+  /** The `Cookie` header; `undefined` if there are no cookies. */
   header(): string | undefined {
     if (this.#cookies.size === 0) {
       return undefined;
@@ -82,7 +82,7 @@ export class Session {
     return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
-  /** Keeps what an answer sets; an expired cookie is dropped. */
+  /** Stores the cookies that a response sets, and removes expired ones. */
   absorb(headers: Headers): void {
     for (const line of setCookieLines(headers)) {
       const [pair = '', ...attributes] = line.split(';');
@@ -106,12 +106,12 @@ export class Session {
   }
 }
 
-// Some browsers have no such method; there the cookies are the browser's.
+// Some browsers do not have this method; there the browser handles the cookies.
 function setCookieLines(headers: Partial<Pick<Headers, 'getSetCookie'>>): readonly string[] {
   return headers.getSetCookie?.() ?? [];
 }
 
-// `Max-Age` goes before `Expires`, as RFC 6265 has it.
+// `Max-Age` has priority over `Expires`, as in RFC 6265.
 function isExpired(attributes: readonly string[]): boolean {
   const named = new Map(attributes.map(nameAndValue));
   const maxAge = named.get('max-age');

@@ -8,26 +8,26 @@ import type { SessionPaths } from './session.js';
 import type { ApiKey, ClientOptions, RateLimitOptions, ValidationOptions } from './types.js';
 import { environment } from './values.js';
 
-/** The options that every client takes, its key included. */
+/** The options that every client takes, including its key. */
 export type ConnectionOptions = ClientOptions & { apiKey?: ApiKey | undefined };
 
-/** What is particular to one of the two services. */
+/** The facts about one of the two services. */
 export interface ServiceFacts<Options = object> {
   readonly name: string;
   readonly environment: { readonly apiKey: string; readonly baseUrl: string };
-  /** How its keys begin; `undefined` where they have no form. */
+  /** The prefixes of its keys; `undefined` if its keys have no fixed form. */
   readonly keyPrefixes: KeyPrefixes | undefined;
-  /** Where it keeps the session of a signed-in user, if it has sessions. */
+  /** The paths of the session of a signed-in user, if the service has sessions. */
   readonly session?: SessionPaths;
   readonly limit: number;
   readonly windowMs: number;
-  /** How long the key of an answered call is kept, unless the caller says so. */
+  /** How long the key of an answered call is kept by default, in milliseconds. */
   readonly keepMs: number;
-  /** Is this a call of the service, as entries of a journal name it? */
+  /** Is this a call of the service? Calls are named as in entries of a journal. */
   readonly hasCall: (call: string) => boolean;
-  /** Does every request carry `Content-Type: application/json`, a GET included? */
+  /** Does every request carry `Content-Type: application/json`, including a GET? */
   readonly alwaysJson: boolean;
-  /** The options of its client. */
+  /** The kinds of its client's options. */
   readonly options: OptionKinds<Options>;
 }
 
@@ -35,14 +35,14 @@ export interface ServiceFacts<Options = object> {
 export interface Settings {
   readonly service: ServiceFacts;
   readonly baseUrl: string;
-  /** What the caller set the address with, as an error names it: `MESSAGING_BASE_URL`. */
+  /** The name under which errors mention the setting of the address, e.g. `MESSAGING_BASE_URL`. */
   readonly baseUrlName: string;
   readonly fetch: typeof globalThis.fetch | undefined;
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly retries: number;
   readonly limits: BudgetLimits | undefined;
-  /** The service's window, also where limiting is off. */
+  /** The service's window in milliseconds, even if limiting is off. */
   readonly windowMs: number;
   readonly group: string | undefined;
   readonly maxQueueMs: number;
@@ -52,11 +52,11 @@ export interface Settings {
     [Name in keyof ValidationOptions]: NonNullable<ValidationOptions[Name]>;
   }>;
   readonly headers: Readonly<HeaderRecord>;
-  /** Would a key or a password travel over plain http for others to read? */
+  /** Would a key or a password be sent over plain http, where others can read it? */
   readonly usesPlainHttp: boolean;
 }
 
-/** Fills in defaults and the environment's values; the options have been read. */
+/** Completes checked options with defaults and the environment's values. */
 export function resolveSettings(service: ServiceFacts, options: ConnectionOptions): Settings {
   const limits = options.rateLimit === false ? undefined : options.rateLimit;
   const { limit = service.limit, windowMs = service.windowMs, headroom = 0 } = limits ?? {};
@@ -85,13 +85,13 @@ export function resolveSettings(service: ServiceFacts, options: ConnectionOption
   };
 }
 
-/** A key and where it comes from, as an error names it. */
+/** A key, and the name of its source in errors. */
 interface KeySource {
   readonly key: ApiKey;
   readonly origin: string;
 }
 
-/** The key that was given, or the environment's; `null` only when it was given. */
+/** The given key, or the environment's. `null` only if it was given. */
 export function keyOf(service: ServiceFacts, given: ApiKey | undefined): KeySource {
   if (given !== undefined) {
     const kind = typeof given === 'function' ? 'function' : 'option';

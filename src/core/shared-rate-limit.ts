@@ -17,16 +17,15 @@ import type { BudgetLimits, RateBudgetStore, StoreAnswer } from './rate-store.js
 import { maxPauseMs } from './retry.js';
 import type { RateLimitState, ThrottledEvent } from './types.js';
 
-// A store that is slower than this is as good as gone, and is left alone for a while.
+// A store that takes longer than this counts as unavailable, and is not asked again for a while.
 const maxAnswerMs = 5_000;
 const restMs = 10_000;
-// All calls that wait get their slots in one round trip, so that a slow store does not set the pace.
+// One round trip takes slots for all waiting calls, so that a slow store does not limit the throughput.
 const maxSlotsAtOnce = 100;
 
 /**
- * The budget of a project that several processes share through a store. A request needs two slots: one
- * of this process, which pauses after a 429 and keeps the limit when the store is gone, and one of the
- * store.
+ * The budget of a project that several processes share through a store. A request needs two slots: a local
+ * one, which pauses after a 429 and keeps to the limit when the store is unavailable, and one of the store.
  */
 export class SharedBudget implements Budget {
   readonly #store: RateBudgetStore;
@@ -36,13 +35,13 @@ export class SharedBudget implements Budget {
   readonly #queue: CallQueue;
   readonly #health: StoreHealth;
   #limits: BudgetLimits;
-  /** Until then the store had no slot. */
+  /** The store has no free slot until then. */
   #fullUntil = Number.NEGATIVE_INFINITY;
-  /** Until then the store, which failed, is left alone. */
+  /** The store failed and is not asked again until then. */
   #restsUntil = Number.NEGATIVE_INFINITY;
-  /** Aborted when no call waits any more: no timer may keep the process alive then. */
+  /** Aborted when no call waits any more, because no timer may keep the process alive then. */
   #pumping: AbortController | undefined;
-  /** Of the client whose call came last. */
+  /** Emits a `warning` of the client whose call came last. */
   #warn: (message: string) => void = () => undefined;
 
   constructor(store: RateBudgetStore, group: string, limits: BudgetLimits, own: LocalBudget) {
@@ -85,7 +84,7 @@ export class SharedBudget implements Budget {
     this.#own.adjust(limits);
   }
 
-  /** `used` counts the requests of this process: only the store has the others'. */
+  /** `used` counts the requests of this process: only the store knows those of the others. */
   state(): RateLimitState {
     const own = this.#own.state();
     const fullMs = this.#fullUntil - this.#clock.now();
@@ -93,7 +92,7 @@ export class SharedBudget implements Budget {
     return { ...own, queued: this.#queue.size, resetsAt };
   }
 
-  /** Takes slots for all that wait, for as long as any do. */
+  /** Takes slots for the waiting calls, until none waits. */
   async #pump(): Promise<void> {
     if (this.#pumping) {
       return;
@@ -145,7 +144,7 @@ export class SharedBudget implements Budget {
     }
   }
 
-  // Where one request cannot resume another, each call asks the store for itself.
+  // On Workers no request may resume another one, so each call asks the store for itself.
   async #acquireAlone(turn: SlotRequest): Promise<Slot> {
     turn.signal?.throwIfAborted();
     const givesUpAt = this.#clock.now() + turn.maxWaitMs;
@@ -153,7 +152,7 @@ export class SharedBudget implements Budget {
       const maxWaitMs = givesUpAt - this.#clock.now();
       const slots = await this.#take({ ...turn, maxWaitMs }, () => 1);
       if (!('waitMs' in slots)) {
-        return slots[0] as Slot; // there is one at least
+        return slots[0] as Slot; // as: there is at least one
       }
       if (slots.reason === 'service' || slots.waitMs > maxWaitMs) {
         throw queueTimeout(slots, turn);
@@ -163,7 +162,10 @@ export class SharedBudget implements Budget {
     }
   }
 
-  /** Slots here and in the store, as many as are wanted and free, or how long there is none. */
+  /**
+   * Takes slots both locally and in the store: as many as are wanted and free. Resolves to the wait if none
+   * is.
+   */
   async #take(turn: SlotRequest, wanted: () => number): Promise<Slot[] | Forecast> {
     const own = [await this.#own.acquire(turn)];
     while (own.length < wanted()) {
@@ -182,7 +184,7 @@ export class SharedBudget implements Budget {
       cancelFrom(0);
       const { windowMs } = this.#limits;
       this.#fullUntil = this.#clock.now() + Math.min(answer.waitMs, windowMs);
-      // A slot comes free within a window: for longer only the service makes us wait.
+      // The limit frees a slot within a window: a longer wait can only come from the service.
       const isLimit = answer.waitMs <= maxPauseMs(windowMs);
       return { reason: isLimit ? 'limit' : 'service', waitMs: answer.waitMs };
     }
@@ -192,16 +194,18 @@ export class SharedBudget implements Budget {
     }
     const stored = answer.slots.map((id) => this.#storedSlot(id));
     cancelFrom(stored.length);
-    return own.map((slot, index) => combineSlots(slot, stored[index] as Slot)); // there are as many
+    return own.map((slot, index) => combineSlots(slot, stored[index] as Slot)); // as: equally many
   }
 
-  /** `undefined` when the store does not answer: then our own budget has to do. */
+  /**
+   * Asks the store for slots. `undefined` if the store is unavailable: then the local budget alone decides.
+   */
   async #ask(count: number, signal: AbortSignal | undefined): Promise<StoreAnswer | undefined> {
     if (this.#clock.now() < this.#restsUntil) {
       return undefined;
     }
     try {
-      // Of a sender that died, the service may see a request until then.
+      // If a process dies, the service may still receive its requests until then.
       const leaseMs = this.#limits.windowMs + maxInTransitMs;
       const asked = this.#store.take(this.#group, this.#limits, leaseMs, count);
       const onLate = (late: StoreAnswer) => this.#giveBack(late);
@@ -245,7 +249,7 @@ export class SharedBudget implements Budget {
     };
   }
 
-  // No call waits for these steps.
+  // No call waits for these requests to the store.
   #inBackground(step: string, run: () => Promise<void>): void {
     new Promise<void>((resolve) => resolve(run())).then(
       () => this.#health.succeeded(),
@@ -270,19 +274,19 @@ export class SharedBudget implements Budget {
   }
 }
 
-/** Did the store fail because it is not set up? Waiting does not help then, and the error says what to do. */
+/** Did the store fail because it is not set up? Then waiting does not help, and the error says what to do. */
 export function isMisconfigured(reason: unknown): reason is ConfigurationError {
   return isPostreelError(reason) && reason.name === 'ConfigurationError';
 }
 
-// Another process may give a slot back at any time, so the store is asked again before long.
+// Another process may release a slot at any time, so the store is asked again within a second.
 function askAgainMs(waitMs: number): number {
   return Math.min(Math.max(waitMs, 10), 1_000);
 }
 
-// A store may be of the user's own making, and a driver may be set to read numbers as text.
+// The store may be the user's implementation, and a driver may be configured to return numbers as text.
 function checkAnswer(answer: StoreAnswer, count: number): void {
-  const { slots, waitMs } = answer as { slots?: unknown; waitMs?: unknown }; // as: not believed yet
+  const { slots, waitMs } = answer as { slots?: unknown; waitMs?: unknown }; // as: not checked yet
   const areSlots =
     Array.isArray(slots) &&
     slots.length > 0 &&
@@ -293,7 +297,7 @@ function checkAnswer(answer: StoreAnswer, count: number): void {
   }
 }
 
-// Failures that are no further apart than this are one outage, whatever succeeds in between.
+// Failures at most this far apart are one outage, even if another step succeeds in between.
 const sameOutageMs = 60_000;
 
 /** Warns once per outage of the store that the processes of a project share. */
@@ -308,7 +312,7 @@ export class StoreHealth {
     this.#clock = clock;
   }
 
-  /** A step failed: the process goes on by itself. */
+  /** A step failed: this process continues with its local limits. */
   failed(step: string, reason: unknown): void {
     const now = this.#clock.now();
     if (this.#hasAnswered && now - this.#failedAt > sameOutageMs) {
@@ -320,7 +324,7 @@ export class StoreHealth {
     this.#failedAt = now;
   }
 
-  /** A step succeeded: when another one fails a while later, that is another outage. */
+  /** A step succeeded: a failure more than `sameOutageMs` after the last one starts a new outage. */
   succeeded(): void {
     this.#hasAnswered = true;
   }

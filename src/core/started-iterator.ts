@@ -1,6 +1,6 @@
 /**
- * Reads an asynchronous source from this moment on: it requests the first item at once. A stream that fails while
- * nobody listens ends the process, and a call may have to load a module before it reads its rows.
+ * Starts to read an asynchronous source at once, by requesting its first item. If a stream fails while
+ * nothing listens, the process ends, and a call may have to load a module before it reads its rows.
  */
 export class StartedIterator<T> implements AsyncIterableIterator<T> {
   #iterator: AsyncIterator<T> | undefined;
@@ -25,7 +25,7 @@ export class StartedIterator<T> implements AsyncIterableIterator<T> {
     return first ?? this.#step(() => this.#iterator?.next());
   }
 
-  /** Closes the source, unless it has ended or failed, which closes it too. */
+  /** Closes the source, unless it has ended or failed, which also closes it. */
   async return(): Promise<IteratorResult<T>> {
     if (!this.#isOver) {
       this.#isOver = true;
@@ -34,7 +34,7 @@ export class StartedIterator<T> implements AsyncIterableIterator<T> {
     return { done: true, value: undefined };
   }
 
-  // Calls `next` before it returns, and turns what it throws into a rejection.
+  // Calls `next` synchronously, and turns an exception into a rejection.
   async #step(next: () => Promise<IteratorResult<T>> | undefined): Promise<IteratorResult<T>> {
     try {
       const result = await next();

@@ -2,13 +2,13 @@ import type { FieldError, Outcome, PostreelError } from './errors.js';
 import type { JournalStore } from './journal.js';
 import type { RateBudgetStore } from './rate-store.js';
 
-/** A call's result together with the HTTP response that brought it. */
+/** A call's result together with its HTTP response. */
 export interface Answer<T> {
   readonly data: T;
-  /** The response, whose body has been read; `undefined` where `replayed` is true. */
+  /** The response, whose body has been read; `undefined` if `replayed` is true. */
   readonly response: Response | undefined;
   readonly requestId: string | undefined;
-  /** Nothing was sent: `data` is what the call was answered when it was made, under the same `once`. */
+  /** No request was sent: `data` is the result of an earlier call with the same `once`. */
   readonly replayed?: true | undefined;
 }
 
@@ -17,7 +17,7 @@ export type Safe<T> =
   | { readonly data: T; readonly error?: undefined }
   | { readonly data?: undefined; readonly error: PostreelError };
 
-/** A call that is under way. Await it for its result. */
+/** A running call. Await it for its result. */
 export interface Call<T> extends Promise<T> {
   /** Resolves to the result with the HTTP response and the service's request id. */
   withResponse(): Promise<Answer<T>>;
@@ -31,8 +31,8 @@ export interface Call<T> extends Promise<T> {
 }
 
 /**
- * Headers as an object, a `Headers`, a `Map` or a list of pairs. What is `undefined` is left out. What
- * belongs to the connection or the body, such as `Connection` and `Content-Length`, is refused.
+ * Headers as an object, a `Headers`, a `Map` or a list of pairs. A header that is `undefined` is left out.
+ * Headers of the connection or the body, such as `Connection` and `Content-Length`, are rejected.
  */
 export type HeadersInput =
   | Readonly<Record<string, string | undefined>>
@@ -43,21 +43,21 @@ export interface RequestOptions {
   /** Ends the call at once, in every phase; it rejects with `signal.reason`. */
   signal?: AbortSignal | undefined;
   /**
-   * The longest that one attempt may take, from connecting to the last byte of the answer, in
+   * The longest that one attempt may take, from connecting to the last byte of the response, in
    * milliseconds.
    * @default 30_000
    */
   timeout?: number | undefined;
-  /** The longest that the whole call may take, queueing and retries included, in milliseconds. */
+  /** The longest that the whole call may take, including queueing and retries, in milliseconds. */
   deadline?: number | undefined;
-  /** More headers for this call. `Authorization` and `Content-Type` are ours. */
+  /** Additional headers for this call. The client sets `Authorization` and `Content-Type` itself. */
   headers?: HeadersInput | undefined;
   /**
-   * How many times the call may be repeated where that is safe; 0 turns retries off.
+   * How many times the call may be repeated if a repeat is safe; 0 turns retries off.
    * @default 2
    */
   retries?: number | undefined;
-  /** Repeats this call even when its outcome is unknown: it may happen twice. */
+  /** Repeats this call even if its outcome is unknown: it may take effect twice. */
   retry?: { unknownOutcome?: boolean | undefined } | undefined;
   /**
    * Interactive calls go before bulk calls when the rate limit makes calls wait.
@@ -65,10 +65,10 @@ export interface RequestOptions {
    */
   priority?: 'interactive' | 'bulk' | undefined;
   /**
-   * A key under which the call is made once, across crashes, restarts and hosts: who makes it again gets
-   * the same answer, and nothing is sent. It needs a client with a `journal`, and is for calls whose
-   * repeat does harm. Other content under the same key is an error (`ONCE_CONFLICT`); a call that may have
-   * happened is one, too (`OUTCOME_UNKNOWN`).
+   * A key under which the call is made once, across crashes, restarts and hosts. A later call with the same
+   * key resolves to the same result, and no request is sent. Requires a client with a `journal`. Only for
+   * calls that would do harm if they were repeated. Using the key with other content is an error
+   * (`ONCE_CONFLICT`), and so is repeating a call that may have happened (`OUTCOME_UNKNOWN`).
    */
   once?: string;
 }
@@ -76,23 +76,23 @@ export interface RequestOptions {
 /** Options of a list. */
 export interface ListOptions extends RequestOptions {
   /**
-   * How many pages are requested before your loop needs them, up to 100; 0 requests each page when
-   * its turn comes. More than one helps where the work on a page takes a different time for each.
+   * How many pages are requested before your loop needs them, up to 100. 0 requests each page when the loop
+   * reaches it. More than 1 helps if some pages take much longer to process than others.
    * @default 1 item by item, 0 with `pages()`
    */
   prefetch?: number | undefined;
 }
 
-/** Checks of requests before they are sent, and of answers after they came. */
+/** Checks of requests before they are sent, and of responses. */
 export interface ValidationOptions {
   /**
-   * `'throw'` refuses a request that the service would reject or misread.
+   * `'throw'` rejects a request that the service would reject or misread.
    * @default 'throw'
    */
   requests?: 'throw' | 'off' | undefined;
   /**
-   * What happens when an answer does not match the document: an event, an error, nothing.
-   * With `'event'`, answers are checked once something listens for `mismatch` or a `logger` is set.
+   * How to treat a response that does not match the document: emit an event, throw an error, or ignore it.
+   * With `'event'`, responses are checked only if there is a listener for `mismatch` or a `logger`.
    * @default 'event'
    */
   responses?: 'event' | 'throw' | 'off' | undefined;
@@ -100,14 +100,14 @@ export interface ValidationOptions {
 
 /** How a client keeps to the service's rate limit. */
 export interface RateLimitOptions {
-  /** How many requests may be made in a window. */
+  /** How many requests may be sent in a window. */
   limit?: number | undefined;
   /** The length of a window, in milliseconds. */
   windowMs?: number | undefined;
   /**
-   * The share of the limit that is left to other processes, from 0 up to 1. Any share at all says
-   * that there are others: then no more than two dozen requests are under way at once, since each
-   * of them is refused when the others were faster.
+   * The share of the limit that is left to other processes, from 0 up to 1. Any share above 0 means that
+   * there are other processes. Then at most 24 requests are in flight at once, because the service rejects
+   * each of them if the others were faster.
    * @default 0
    */
   headroom?: number | undefined;
@@ -118,38 +118,38 @@ export interface RateLimitOptions {
    * @default Infinity
    */
   maxQueueMs?: number | undefined;
-  /** Keeps the budget for several processes; without it each process keeps its own. */
+  /** Shares the budget between several processes. Without a store each process has a separate budget. */
   store?: RateBudgetStore | undefined;
 }
 
-/** What both clients take. All times are in milliseconds. */
+/** The options of both clients. All times are in milliseconds. */
 export interface ClientOptions {
   /** The service's address, e.g. `https://api.example.com`. */
   baseUrl?: string | undefined;
-  /** A `fetch` to use instead of the runtime's own. */
+  /** A `fetch` to use instead of the global one. */
   fetch?: typeof globalThis.fetch | undefined;
   /**
-   * The longest that one attempt may take, from connecting to the last byte of the answer, in
+   * The longest that one attempt may take, from connecting to the last byte of the response, in
    * milliseconds.
    * @default 30_000
    */
   timeout?: number | undefined;
   /**
-   * How many times a call may be repeated where that is safe.
+   * How many times a call may be repeated if a repeat is safe.
    * @default 2
    */
   retries?: number | undefined;
-  /** `false` leaves the rate limit to you. */
+  /** The rate limit of the client. `false` leaves the rate limit to you. */
   rateLimit?: RateLimitOptions | false | undefined;
   validation?: ValidationOptions | undefined;
-  /** More headers for every call. */
+  /** Additional headers for every call. */
   headers?: HeadersInput | undefined;
   logger?: Logger | undefined;
-  /** Where calls with `once` are written down, e.g. `fileJournal(path)` of postreel/node. */
+  /** The store that records calls with `once`, e.g. `fileJournal(path)` of postreel/node. */
   journal?: JournalStore | undefined;
   /**
-   * How long the journal keeps the key of an answered call, in milliseconds. A call that is made again
-   * later is sent.
+   * How long the journal keeps the key of an answered call, in milliseconds. After that, a call with the
+   * same key is sent again.
    * @default 30 days; media: for ever, since a forgotten key costs money
    */
   keep?: number | undefined;
@@ -159,26 +159,26 @@ export interface ClientOptions {
   dangerouslyAllowPlainHttp?: boolean | undefined;
 }
 
-/** What happens to custom fields that the service would ignore in silence. */
+/** How to treat custom fields that the service would silently ignore. */
 export interface DataOptions {
   /**
-   * A reserved key in `data`, which the service drops: `'warn'` sends it with a `warning`, `'throw'`
-   * refuses the call, `'send'` sends it without a warning.
+   * A reserved key in `data`, which the service drops. `'warn'` sends it with a `warning`, `'throw'` rejects
+   * the call, `'send'` sends it without a warning.
    * @default 'warn'
    */
   reserved?: 'warn' | 'throw' | 'send' | undefined;
   /**
-   * An empty string in `data`, which the service ignores: `'warn'` sends it with a `warning`,
-   * `'throw'` refuses the call, `'delete'` sends `null` instead, which deletes the field, `'send'`
-   * sends it without a warning.
+   * An empty string in `data`, which the service ignores. `'warn'` sends it with a `warning`, `'throw'`
+   * rejects the call, `'delete'` sends `null` instead, which deletes the field, `'send'` sends it without a
+   * warning.
    * @default 'warn'
    */
   emptyString?: 'warn' | 'throw' | 'delete' | 'send' | undefined;
 }
 
-/** What every event holds about its call. */
+/** The facts of a call that every event holds. */
 export interface CallEvent {
-  /** The number of the call: the same in all of its events. */
+  /** The number of the call, the same in all of its events. */
   readonly callId: number;
   readonly method: string;
   /** The path with the names of its parameters; `undefined` for a call of `request()`. */
@@ -192,15 +192,15 @@ export interface CallEvent {
 /** Runs a request, e.g. with a span as the active one. */
 export type RunRequest = <T>(request: () => T) => T;
 
-/** An attempt leaves for the service. */
+/** An attempt is about to be sent. */
 export interface RequestEvent extends CallEvent {
-  /** Lets the request run inside of this function: `event.within((request) => request())`. */
+  /** Runs the request inside the given function: `event.within((request) => request())`. */
   readonly within: (run: RunRequest) => void;
 }
 
-/** An attempt has ended: with an answer, without one, or by an abort. */
+/** An attempt has ended: with a response, without one, or by an abort. */
 export interface ResponseEvent extends CallEvent {
-  /** `undefined` when no answer came. */
+  /** The HTTP status; `undefined` if there was no response. */
   readonly status: number | undefined;
   readonly durationMs: number;
   readonly requestId: string | undefined;
@@ -210,7 +210,7 @@ export interface ResponseEvent extends CallEvent {
 
 /** A failed attempt will be repeated. */
 export interface RetryEvent extends CallEvent {
-  /** How long until the next attempt, in milliseconds; the rate limit may make it longer. */
+  /** How long until the next attempt, in milliseconds. The rate limit may make it longer. */
   readonly delayMs: number;
   readonly error: Error;
 }
@@ -220,38 +220,40 @@ export interface ThrottledEvent {
   readonly reason: 'limit' | 'service' | 'status-counts';
   /** How long the wait is expected to take, in milliseconds. */
   readonly waitMs: number;
-  /** How many calls wait, this one included. */
+  /** How many calls wait, including this one. */
   readonly queued: number;
 }
 
-/** An answer that does not match the document. It is handed on all the same, unless `responses` is `'throw'`. */
+/** A response does not match the document. The call still returns it, unless `responses` is `'throw'`. */
 export interface MismatchEvent {
   readonly method: string;
   readonly path: string;
   readonly issues: readonly FieldError[];
 }
 
-/** Something in a request will have no effect, or goes on without what it should have, e.g. a store. */
+/**
+ * Part of a request will have no effect, or the client continues without something it needs, e.g. a store.
+ */
 export interface WarningEvent {
   readonly method: string;
   readonly path: string;
   readonly message: string;
-  /** A word for programs, where one is promised: `UNKNOWN_OUTCOMES`. */
+  /** A stable code for programs, if one is promised: `UNKNOWN_OUTCOMES`. */
   readonly code?: string | undefined;
 }
 
-/** A call has begun. It may wait for the rate limit before its first attempt. */
+/** A call has started. It may wait for the rate limit before its first attempt. */
 export interface CallStartEvent extends Omit<CallEvent, 'attempt'> {
   /** The service's address. */
   readonly baseUrl: string;
 }
 
-/** A call is over, whatever its attempts came to. */
+/** A call has ended, with or without success. */
 export interface CallEndEvent extends Omit<CallEvent, 'attempt'> {
   readonly durationMs: number;
   /** Whether a failed or aborted call took effect; `undefined` after success. */
   readonly outcome: Outcome | undefined;
-  /** What the call rejected with; an abort's reason may be any value. */
+  /** The error that the call rejected with. The reason of an abort may be any value. */
   readonly error?: unknown;
 }
 
@@ -267,89 +269,89 @@ export interface ClientEvents {
   warning: WarningEvent;
 }
 
-/** Where a client writes what it does. `console` will do. Keys and bodies are never written. */
+/** Where a client logs its work, e.g. `console`. Keys and bodies are never logged. */
 export interface Logger {
-  /** Requests and answers. */
+  /** Requests and responses. */
   debug?(message: string, facts?: object): void;
   /** Retries, and waits for the rate limit. */
   info?(message: string, facts?: object): void;
-  /** What the service ignores, and what goes on without what it should have. */
+  /** Fields that the service ignores, and work that continues without something it needs. */
   warn?(message: string, facts?: object): void;
   /** A listener that failed. */
   error?(message: string, facts?: object): void;
 }
 
-/** A list that has not been asked for yet. */
+/** A list whose pages are requested on demand. */
 export interface Paginated<T> extends PromiseLike<Page<T>>, AsyncIterable<T> {
-  /** Every item, in pages of 100 unless `limit` was given, one page ahead. */
+  /** Every item, in pages of 100 unless `limit` was given, with one page requested in advance. */
   [Symbol.asyncIterator](): ItemIterator<T>;
   /** Page by page. */
   pages(): AsyncIterableIterator<Page<T>>;
-  /** All items in an array; `max` stops there, without an error. */
+  /** All items in an array. Stops at `max` items, without an error. */
   toArray(options?: { max?: number | undefined }): Promise<T[]>;
-  /** The first item, or `undefined` when there is none. */
+  /** The first item, or `undefined` if the list is empty. */
   first(): Promise<T | undefined>;
 }
 
-/** An iterator over items, with the cursor of its place. */
+/** An iterator over items, with a cursor to resume from. */
 export interface ItemIterator<T> extends AsyncIterableIterator<T> {
   /**
-   * Where to resume with `list({ cursor })`: at the page that holds the next item. Between two
-   * pages nothing comes twice; inside a page its first items come again.
+   * The cursor to resume from with `list({ cursor })`: it starts at the page that holds the next item. If
+   * you stop between two pages, no item is repeated; inside a page, its first items are repeated.
    */
   readonly cursor: string | undefined;
 }
 
-/** One page of a list. Iterating it goes on to the pages after it. */
+/** One page of a list. Iterating over it continues with the pages after it. */
 export interface Page<T> extends AsyncIterable<T> {
   readonly items: readonly T[];
-  /** How many items the whole list has; `undefined` where the service did not tell. */
+  /** How many items the whole list has; `undefined` if the service did not report it. */
   readonly total: number | undefined;
   readonly hasMore: boolean;
   /** Where the next page starts, for `list({ cursor })`; `undefined` on the last page. */
   readonly cursor: string | undefined;
-  /** The page after this one, or `undefined` when there is none. */
+  /** The page after this one, or `undefined` on the last page. */
   nextPage(): Promise<Page<T> | undefined>;
 }
 
 /** The query parameter that marks an address as signed for a single callback. */
 export const signatureParameter = 'postreel_signature';
 
-/** The result that a callback brought for a file. */
+/** The result of a file, as a callback reported it. */
 export interface WebhookResult {
   readonly fileId: string;
   readonly status: 'success' | 'error';
-  /** Where to download the file; `undefined` when its generation failed. */
+  /** The address to download the file from; `undefined` if its generation failed. */
   readonly url?: string | undefined;
   /** The callback's body as the service sent it. */
   readonly raw: unknown;
 }
 
-/** Where callbacks arrive, as far as a wait for a file needs it. */
+/** The part of a callback receiver that a wait for a file needs. */
 export interface Inbox {
-  /** Resolves with the callback of a file, also when it has already arrived. */
+  /** Resolves to the callback of a file, even if it has already arrived. */
   wait(fileId: string, options?: { signal?: AbortSignal | undefined }): Promise<WebhookResult>;
 }
 
-/** A key, a function that fetches one, or `null` for a client without any. */
+/** An API key, a function that fetches one, or `null` for a client without a key. */
 export type ApiKey = string | null | (() => string | Promise<string>);
 
-/** What a call to an endpoint without a method of its own sends. */
+/** The input of a call to an endpoint that has no method. */
 export interface FreeInput {
   query?: Readonly<Record<string, unknown>> | undefined;
-  /** Sent as JSON, a `FormData` as it is. */
+  /** Sent as JSON; a `FormData` is sent as a form. */
   body?: unknown;
 }
 
 /** The current state of a client's rate budget. */
 export interface RateLimitState {
-  /** How many requests may be made in a window. */
+  /** How many requests may be sent in a window. */
   readonly limit: number;
-  /** How many of them are taken. */
+  /** How many of them are used. */
   readonly used: number;
   /** How many calls wait. */
   readonly queued: number;
-  /** When the next request becomes free, if all are taken or the service asked to wait. */
+  /** When the next request may be sent, if all are used or the service asked to wait. */
   readonly resetsAt: Date | undefined;
 }
 

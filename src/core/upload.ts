@@ -12,13 +12,13 @@ import {
 } from './values.js';
 
 /**
- * A multipart body with one file in it, written here and not left to a `FormData`: that of Node means
- * nothing to the `fetch` of the undici package, and takes several times the memory of the file.
+ * A multipart body with one file, built here instead of by a `FormData`: the `fetch` of the undici package
+ * does not recognize Node's `FormData`, which also takes several times the memory of the file.
  */
 export function multipartBody(file: FileInput, facts: UploadFacts): MultipartBody {
   const { data, filename, contentType, field } = partOf(file, facts);
   refuseTooLarge(data.size, facts);
-  const encoder = new TextEncoder(); // not every test runner has one where nothing is uploaded
+  const encoder = new TextEncoder(); // some test runners have no TextEncoder, and need none without an upload
   const boundary = `postreel-${crypto.randomUUID()}`;
   const head = encoder.encode(
     `--${boundary}\r\n` +
@@ -32,12 +32,15 @@ export function multipartBody(file: FileInput, facts: UploadFacts): MultipartBod
   };
 }
 
-/** Is this a `FormData`, of this runtime, of another realm or of a package? */
+/** Is this a `FormData` of this runtime, of another realm or of a package? */
 export function isForm(value: unknown): value is Iterable<[string, unknown]> {
-  return tagOf(value) === 'FormData' && Symbol.iterator in (value as object); // its tag says so
+  return tagOf(value) === 'FormData' && Symbol.iterator in (value as object); // as: its tag says so
 }
 
-/** A whole form, written here for the same reason: the class of one realm means nothing to another's `fetch`. */
+/**
+ * Serializes a whole form. It is built here, because a `fetch` does not recognize the `FormData` of another
+ * realm.
+ */
 export function formBody(form: Iterable<[string, unknown]>): MultipartBody {
   const boundary = `postreel-${crypto.randomUUID()}`;
   const pieces = [...form].flatMap(([name, value]): BlobPart[] => {
@@ -66,14 +69,17 @@ function refuseTooLarge(size: number, { maxBytes, field }: UploadFacts): void {
   }
 }
 
-// As forms do (HTML, "Multipart form data").
+// Escapes names as forms do (HTML, "Multipart form data").
 function escaped(text: string): string {
   return text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
 const pieceBytes = 64 * 1024;
 
-/** The same bytes, not copied. A body of one piece lies in memory three times more while Node sends it. */
+/**
+ * The same bytes in pieces, not copied. While Node sends a body of one piece, it holds the body in memory
+ * three more times.
+ */
 function piecesOf(blob: Blob): Blob[] {
   const pieces: Blob[] = [];
   for (let start = 0; start < blob.size; start += pieceBytes) {
@@ -82,7 +88,7 @@ function piecesOf(blob: Blob): Blob[] {
   return pieces;
 }
 
-/** The one part of a multipart body. */
+/** The only part of a multipart body. */
 interface Part {
   readonly data: Blob;
   readonly filename: string;
@@ -102,13 +108,13 @@ function partOf(file: FileInput, facts: UploadFacts): Part {
   };
 }
 
-/** The content of a file. Bytes are copied: a caller may change them while the file is on its way. */
+/** The content of a file. Bytes are copied, because a caller may change them while the file is being sent. */
 function blobOf(data: unknown, isNamed: boolean, { field, takesText }: UploadFacts): Blob {
   if (data instanceof Blob) {
     return data;
   }
   if (isBytes(data) || (isNamed && takesText && typeof data === 'string')) {
-    return new Blob([data as BlobPart]); // bytes on any buffer
+    return new Blob([data as BlobPart]); // as: bytes of any buffer
   }
   const [name, forms] = isNamed
     ? [`${field}.data`, takesText ? 'a File, a Blob, bytes or text' : 'a File, a Blob or bytes']

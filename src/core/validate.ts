@@ -4,17 +4,17 @@ import type { FieldError } from './errors.js';
 import type { RawPage } from './list.js';
 import type { KnownFields, Notice, Route, RouteSchemas, Schema } from './route.js';
 
-/** The schemas of a service by their rows, loaded when a call first needs them. */
+/** The schemas of a service by row, loaded when a call first needs them. */
 export type SchemaMap = ReadonlyMap<Route, RouteSchemas>;
 
-// Far more than a person reads, and than a page of these services holds.
+// Far more than a person reads, and more than a page of these services holds.
 const maxIssues = 100;
 const maxItems = 1_000;
-// Counted once by us and visited once by the schema: ten thousand visits of an answer.
+// The count here and the schema visit each value once: together ten thousand visits for a response.
 const maxNodes = 5_000;
 const maxNodesOfItem = maxNodes / 4;
 
-/** One thing that is wrong with a value, as zod reports it. */
+/** One problem of a value, as zod reports it. */
 interface Issue {
   readonly code?: string;
   readonly path: readonly PropertyKey[];
@@ -22,7 +22,7 @@ interface Issue {
   readonly [fact: string]: unknown;
 }
 
-/** What is wrong with a request's body and query; empty when it may be sent. */
+/** The problems of a request's body and query; empty if the request may be sent. */
 export function requestProblems(
   schemas: RouteSchemas,
   body: unknown,
@@ -33,8 +33,8 @@ export function requestProblems(
 }
 
 /**
- * How an answer differs from its document; empty when it does not. Of a list only a sample is
- * checked unless every item is asked for, and nothing that is far larger than a page can be.
+ * The differences between a response and its document; empty if there are none. Of a list only a sample is
+ * checked, unless `isThorough` is set. Values that are far larger than a page can be are not checked.
  */
 export function answerProblems(
   route: Route,
@@ -45,7 +45,7 @@ export function answerProblems(
   if (!route.returns.list) {
     return isSmall(value, maxNodes) ? problems(schemas.returns, value) : [];
   }
-  const { items } = value as RawPage; // lists have been read by their style
+  const { items } = value as RawPage; // as: read by `readList()`
   const checked = isThorough ? items.slice(0, maxItems) : sample(items);
   return checked
     .filter((item) => isSmall(item, maxNodesOfItem))
@@ -53,7 +53,10 @@ export function answerProblems(
     .slice(0, maxIssues);
 }
 
-/** What in a valid body will have no effect. The client has bound its rules to `warnings` (reserved fields). */
+/**
+ * The parts of a valid body that will have no effect. The client has bound its rules to `warnings` (reserved
+ * fields).
+ */
 export function bodyNotices(
   schemas: RouteSchemas,
   body: unknown,
@@ -61,7 +64,7 @@ export function bodyNotices(
 ): readonly Notice[] {
   const { known } = schemas;
   const strange = known && !isServiceRecord && isRecord(body) ? unknownFields(body, known) : [];
-  return [...strange, ...(schemas.warnings?.(body as never) ?? [])]; // the body passed this row's schema
+  return [...strange, ...(schemas.warnings?.(body as never) ?? [])]; // as: the body passed this row's schema
 }
 
 function unknownFields(body: Record<string, unknown>, known: KnownFields): readonly string[] {
@@ -78,9 +81,9 @@ function unknownFields(body: Record<string, unknown>, known: KnownFields): reado
   return [...unknownFieldWarnings(body, known), ...inItems];
 }
 
-/** What is odd about a query: parameters that the document of this list does not show. */
+/** Warnings about a query: parameters that the document of this list does not show. */
 export function queryWarnings({ knownQuery }: RouteSchemas, query: unknown): readonly string[] {
-  // The following pages of a list have the query of the first.
+  // The next pages of a list repeat the query of the first page.
   const isFirst = isRecord(query) && query['cursor'] === undefined && query['page'] === undefined;
   return knownQuery && isFirst ? unknownFieldWarnings(query, knownQuery) : [];
 }
@@ -97,7 +100,7 @@ function problems(
   if (result.success) {
     return [];
   }
-  const issues = (result.error?.issues ?? []) as readonly Issue[]; // as zod documents them
+  const issues = (result.error?.issues ?? []) as readonly Issue[]; // as: zod documents it
   return issues
     .slice(0, maxIssues)
     .flatMap(flatten)
@@ -105,14 +108,14 @@ function problems(
     .map((issue) => describe(issue, value, strange));
 }
 
-/** The first, the last and two between: items of one list have one form. */
+/** The first item, the last, and two between them: the items of a list have the same form. */
 function sample(items: readonly unknown[]): readonly unknown[] {
   const last = items.length - 1;
   const places = new Set([0, Math.floor(last / 3), Math.floor((2 * last) / 3), last]);
   return items.length <= places.size ? items : [...places].map((place) => items[place]);
 }
 
-/** Has this at most so many values in it? Reads no more of them. */
+/** Does the value contain at most `most` values? Stops reading beyond that. */
 function isSmall(value: unknown, most: number): boolean {
   const open = [value];
   for (let seen = 0; open.length > 0; seen++) {
@@ -137,13 +140,14 @@ function isSmall(value: unknown, most: number): boolean {
   return true;
 }
 
-// A union reports one list of issues per branch: the branch that came furthest is the one meant.
+// A union reports one list of issues for each branch. The branch that matched to the greatest depth is
+// probably the intended one.
 function flatten(issue: Issue): readonly Issue[] {
   const branches = issue['errors'];
   if (issue.code !== 'invalid_union' || !Array.isArray(branches) || branches.length === 0) {
     return [issue];
   }
-  const deepest = (branches as Issue[][]) // as zod documents it
+  const deepest = (branches as Issue[][]) // as: zod documents it
     .map((branch) => branch.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })))
     .sort((a, b) => depth(b) - depth(a))[0];
   return deepest && depth(deepest) > issue.path.length ? deepest.flatMap(flatten) : [issue];
@@ -162,7 +166,7 @@ function describe(issue: Issue, root: unknown, strange: readonly UnknownField[])
   };
 }
 
-// A required field is often there under another name; so may be the one that would stand for it.
+// A required field is often present under another name, and so may be the field that can replace it.
 function typoHint(
   { path, instead }: Issue,
   value: unknown,
@@ -207,9 +211,9 @@ function rule(issue: Issue, value: unknown): string {
 }
 
 function bound(side: string, size: unknown, value: unknown): string {
-  const number = String(size); // bounds are numbers
+  const number = String(size); // as: bounds are numbers
   if (typeof value === 'string') {
-    return `must be ${side} ${number} characters; got ${Array.from(value).length}`; // as the schemas count them
+    return `must be ${side} ${number} characters; got ${Array.from(value).length}`; // as the schemas count
   }
   if (Array.isArray(value)) {
     return `takes ${side} ${number} items; got ${value.length}`;
@@ -229,7 +233,7 @@ function oneOf(values: unknown): string {
   return list.length === 1 ? list.join('') : `one of ${list.join(', ')}`;
 }
 
-// Lengths, never contents: an error must not carry what a caller wanted to keep.
+// Reports lengths, never contents: an error must not reveal private data.
 function describeValue(value: unknown): string {
   if (value === null) {
     return 'null';
@@ -265,7 +269,7 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** A field that a document does not list, and the one that was probably meant. */
+/** A field that a document does not list, and the field that was probably meant. */
 interface UnknownField {
   readonly name: string;
   readonly meant: string | undefined;
@@ -285,7 +289,7 @@ function strangeFields(
     }));
 }
 
-/** Warns of fields that the document does not show: they are sent, but may have no effect. */
+/** Warnings about fields that the document does not list: they are sent, but may have no effect. */
 function unknownFieldWarnings(body: object, known: Omit<KnownFields, 'items'>): readonly string[] {
   return strangeFields(body, known).map(({ name, meant }) => {
     const hint = meant === undefined ? '' : ` Did you mean \`${meant}\`?`;

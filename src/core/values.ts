@@ -1,14 +1,14 @@
 import { invalidRequest } from './errors.js';
 /**
- * A record whose fields the documents do not show. Interfaces that extend it can be augmented
- * by declaration merging.
+ * A record whose fields the documents do not show. You can augment the interfaces that extend it by
+ * declaration merging.
  */
 export interface OpenRecord {
   [field: string]: unknown;
 }
 
-/** Keeps out what is no object of fields: arrays, functions, dates, maps, sets and promises. */
-// An alias, since it has no public name: the declarations of a user spell it out.
+/** Excludes objects without fields: arrays, functions, dates, maps, sets and promises. */
+// An alias, because it has no public name: users' declarations contain its definition.
 type NoContainer = {
   readonly [Symbol.iterator]?: never;
   readonly bind?: never;
@@ -16,12 +16,12 @@ type NoContainer = {
   readonly then?: never;
 };
 
-/** Any object of fields: a literal, or one that an interface or a class describes. */
+/** Any object with fields: a literal, or a value of an interface or a class. */
 export type FieldObject = object & NoContainer;
 
 /**
- * A request body whose fields the documents do not show completely. It takes objects that are typed
- * by an interface or a class of yours too. Interfaces that extend it can be augmented.
+ * A request body whose fields the documents do not show completely. It also accepts objects typed by an
+ * interface or a class of yours. You can augment the interfaces that extend it.
  */
 export interface OpenInput extends NoContainer {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- of all types only `any` lets interfaces in
@@ -31,19 +31,19 @@ export interface OpenInput extends NoContainer {
 /** A point in time: a `Date`, or a full ISO 8601 string such as `2026-11-21T09:30:00.000Z`. */
 export type Timestamp = Date | string;
 
-/** A file to upload: with its name, or as bytes with a name next to them. */
+/** A file to upload: one that has a name, or bytes with a separate name. */
 export type FileInput = File | Blob | Uint8Array | ArrayBuffer | NamedFile;
 
-/** Bytes or text with what an upload needs. */
+/** Bytes or text, with the name and type that an upload needs. */
 export interface NamedFile {
   data: Blob | Uint8Array | ArrayBuffer | string;
   filename?: string | undefined;
   contentType?: string | undefined;
-  /** The name of the form field; the service's document does not give it. */
+  /** The name of the form field; the service's document does not state it. */
   fieldName?: string | undefined;
 }
 
-/** An answer without content of its own; its fields are not shown in the documents. */
+/** A response that only confirms success; the documents do not show its fields. */
 export interface Acknowledgement extends OpenRecord {
   success?: boolean | undefined;
 }
@@ -53,7 +53,9 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a value is, by its mark, e.g. `Date`: in test runners and frames the classes are others. */
+/**
+ * The kind of a value by its tag, e.g. `Date`: test runners and frames have other classes with the same tag.
+ */
 export function tagOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice(8, -1);
 }
@@ -63,17 +65,17 @@ export function withArticle(noun: string): string {
   return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 
-/** Is this a `Date`, also one of another realm, such as a test's or a frame's? */
+/** Is this a `Date`? Also true for a date of another realm, such as that of a test or a frame. */
 export function isDate(value: unknown): value is Date {
   return tagOf(value) === 'Date';
 }
 
-/** Is this a promise, of any library? */
+/** Is this a promise of any library? */
 export function isPromise(value: unknown): boolean {
   return isRecord(value) && typeof value['then'] === 'function';
 }
 
-/** Is this a stream, of Node or of the web? A blob has a stream, and is not one. */
+/** Is this a stream of Node or of the web? A blob has a stream, but is not one. */
 export function isStream(value: unknown): boolean {
   return (
     isRecord(value) &&
@@ -81,31 +83,34 @@ export function isStream(value: unknown): boolean {
   );
 }
 
-/** `Uint8Array<ArrayBuffer>`, in words that TypeScript before 5.7 reads too: there it is no generic. */
+/**
+ * `Uint8Array<ArrayBuffer>`, in a form that TypeScript before 5.7 understands: there the type is not
+ * generic.
+ */
 export type Bytes = ReturnType<Uint8ArrayConstructor['of']>;
 
-/** Is this an `ArrayBuffer` or a view of one, also of another realm? */
+/** Is this an `ArrayBuffer` or a view of one? Also true for those of another realm. */
 export function isBytes(value: unknown): value is ArrayBuffer | ArrayBufferView {
   return ArrayBuffer.isView(value) || tagOf(value) === 'ArrayBuffer';
 }
 
-/** Does a field of this name hold an id, or ids? */
+/** Does a field of this name hold one or several ids? */
 export function isIdName(name: string): boolean {
   return idNames.test(name);
 }
 
-// The last ones are the fields of answers in which the documents show ids under other names.
+// The last names are fields of responses in which the documents show ids under other names.
 const idNames = /^ids?$|_ids?$|[a-z]Ids?$|^(filesCreated|files|contact|event|email|job|cursor)$/;
 
-/** Is this a number that an id may be? A larger one stands for several. */
+/** Can this number be an id? A larger number is rounded, and would stand for several ids. */
 export function isIdNumber(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/** What an id must be, for the sentence that refuses another value. */
+/** The rule for ids, for the error that rejects another value. */
 export const notAnId = 'must be a string, or a whole number from 0 to 2^53 - 1';
 
-/** Refuses what is no id of the media service, whose ids are texts. */
+/** Rejects a value that cannot be an id of the media service, whose ids are strings. */
 export function requireTextId(field: string, value: unknown): asserts value is string {
   if (typeof value !== 'string' || value === '') {
     throw invalidRequest([{ field, message: 'must be an id, as a string' }]);
@@ -113,21 +118,22 @@ export function requireTextId(field: string, value: unknown): asserts value is s
 }
 
 /**
- * Parses JSON without rounding ids: a number that JavaScript cannot hold, and an id beyond 2^53, become
- * the text of their digits. A number that stays a number is the one that was written.
+ * Parses JSON without rounding ids. A number that JavaScript cannot represent, and an id beyond 2^53, become
+ * the text of their digits. A number that stays a number has exactly the written value.
  */
 export function parseExactly(text: string): unknown {
   return JSON.parse(longDigits.test(text) ? withDigitsAsText(text) : text) as unknown;
 }
 
-// Most answers have none, and are parsed as they are. Spelt out: V8 takes eight times as long for `{16}`.
+// Most responses have no such number, and are parsed unchanged. The pattern is spelled out, because V8 takes
+// eight times as long for `{16}`.
 const longDigits = new RegExp(String.raw`\d`.repeat(16));
-// An escape, the end of a text, or a number of many digits. Fractions are measures, and no ids.
+// An escape, a quote, or a number of many digits. Fractions are measurements, not ids.
 const tokens = /\\.|"|-?\d{16,}[\d.eE+-]*/gs;
 const integer = /^-?\d+$/;
 
 function withDigitsAsText(text: string): string {
-  let start: number | undefined; // of the text that the place is in
+  let start: number | undefined; // the start of the string that contains the current place
   let name = '';
   return text.replace(tokens, (token, offset: number) => {
     if (token === '"') {
@@ -148,13 +154,13 @@ function isName(text: string, end: number): boolean {
 
 function isHeld(digits: string, name: string): boolean {
   const number = Number(digits);
-  // A list of bare ids is the whole answer, or its `data`.
+  // A list of bare ids is the whole response, or its `data`.
   const mayBeId = isIdName(name) || name === '' || name === 'data';
   return Number.isSafeInteger(number) || (String(number) === digits && !mayBeId);
 }
 /**
- * A short name for a text that does not give the text away. Not a cryptographic hash: it tells
- * apart what one project has, nothing more.
+ * A short name for a text that does not reveal the text. Not a cryptographic hash: it only distinguishes the
+ * texts of one project.
  */
 export function fingerprint(text: string): string {
   let high = 0xdeadbeef;
@@ -172,14 +178,17 @@ export function fingerprint(text: string): string {
 function hex(number: number): string {
   return (number >>> 0).toString(16).padStart(8, '0');
 }
-/** A variable of the environment, where there is one and it may be read; an empty one is none. */
+/**
+ * Reads an environment variable. Returns `undefined` if it is empty, or if the runtime has none or denies
+ * access.
+ */
 export function environment(name: string): string | undefined {
   const { process, Deno } = globalThis as {
     process?: { env?: Record<string, string | undefined> };
     Deno?: { permissions?: { querySync?: (what: object) => { state: string } } };
   };
   try {
-    // Deno would ask the person at the terminal.
+    // Without this query, Deno would ask the person at the terminal for permission.
     const permission = Deno?.permissions?.querySync?.({ name: 'env', variable: name });
     const value = (permission?.state ?? 'granted') === 'granted' ? process?.env?.[name] : undefined;
     return value === '' ? undefined : value;
@@ -188,7 +197,7 @@ export function environment(name: string): string | undefined {
   }
 }
 
-/** Does this name of a host stay on the machine? */
+/** Does this host name stay on this machine? */
 export function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }

@@ -18,11 +18,11 @@ import {
 import { isRecord, type OpenRecord } from './values.js';
 
 /**
- * Waiting for something that the service does by itself: a job, a campaign, a domain, a file. One loop,
- * `poll`, asks until there is an end; `waitFor` is what all but files need of it.
+ * Waits for work that the service does in the background: a job, a campaign, a domain, a file. `poll` is the
+ * loop for all of them; `waitForRecord` uses it for everything but files.
  */
 
-// ---- the status of a job, whatever word its service uses
+// ---- the status of a job, in the words of any service
 
 export type JobStage = 'active' | 'done' | 'failed';
 
@@ -30,7 +30,7 @@ const done = new Set(['completed', 'complete', 'done', 'finished', 'success', 's
 const failed = new Set(['failed', 'failure', 'error']);
 const canceled = new Set(['canceled', 'cancelled']);
 
-/** Reads the status of a job. A word that is not known belongs to a job that is still active. */
+/** Reads the status of a job. A job with an unknown status counts as still active. */
 export function jobStage(status: unknown): JobStage {
   if (done.has(wordOf(status))) {
     return 'done';
@@ -49,7 +49,7 @@ export function statusOf(job: unknown): string | undefined {
   return typeof status === 'string' ? status : undefined;
 }
 
-/** The same in lower case; empty where the service sent none. */
+/** The same status in lower case; empty if the service sent none. */
 export function statusWord(job: unknown): string {
   return wordOf(statusOf(job));
 }
@@ -63,61 +63,61 @@ function wordOf(status: unknown): string {
 /** The status checks of one client. */
 export interface StatusChecks {
   readonly clock: Clock;
-  /** Makes a check in its turn: they are evenly spaced, never in bursts. */
+  /** Runs a check when its turn comes. The checks are evenly spaced, never in bursts. */
   make<T>(check: () => Promise<T>, signal: AbortSignal | undefined): Promise<T>;
 }
 
 /** Ten status checks a second, for jobs of seconds to minutes. */
 export function createStatusChecks(clock: Clock): StatusChecks {
-  // p-throttle knows the process's time only; a fake needs no rest.
+  // p-throttle uses the system's time only. A fake clock needs no spacing.
   const interval = clock === systemClock ? 100 : 0;
   const spaced = pThrottle({ limit: 1, interval })(async (
     check: () => Promise<unknown>,
     signal: AbortSignal | undefined,
   ) => {
-    signal?.throwIfAborted(); // it was given up in the queue
+    signal?.throwIfAborted(); // the caller may have given up while the check was queued
     return check();
   });
   return {
     clock,
     async make<T>(check: () => Promise<T>, signal: AbortSignal | undefined) {
       signal?.throwIfAborted();
-      return abortable(spaced(check, signal) as Promise<T>, signal); // what the check resolves to
+      return abortable(spaced(check, signal) as Promise<T>, signal); // as: the result of the check
     },
   };
 }
 
 // ---- the loop
 
-/** What one status check found. */
+/** The result of one status check. */
 export interface Check<Record> {
   /** The number of this check, from 1. */
   readonly attempt: number;
   readonly elapsedMs: number;
   readonly status: string | undefined;
   readonly record: Record;
-  /** Is this another status than at the check before? */
+  /** Does the status differ from that of the previous check? */
   readonly changed: boolean;
 }
 
-/** What a wait is made of. */
+/** The parts of a wait. */
 interface PollPlan<Record, Result> {
-  /** Checks once; the signal aborts when the wait is over. An error ends the wait unless it is transient. */
+  /** Checks once. The signal aborts when the wait is over. An error ends the wait, unless it is transient. */
   check(signal: AbortSignal | undefined): Promise<Record>;
   statusOf(record: Record): string | undefined;
-  /** The result once there is one; throws when the job has failed. */
+  /** Returns the result once there is one; throws if the job has failed. */
   finish(check: Check<Record>): { readonly result: Result } | undefined;
   /** Milliseconds until the next check. */
   nextDelayMs(check: Check<Record>): number;
-  /** Called with every check; the last one has no next poll. */
+  /** Called after every check; `nextPollInMs` is 0 for the last. */
   report?(check: Check<Record>, nextPollInMs: number): void;
-  /** May this error be gone at the next check? Milliseconds to wait, or `undefined` to give up. */
+  /** Milliseconds to wait after an error that may be gone at the next check; `undefined` to give up. */
   passingDelayMs?(error: unknown, failures: number, elapsedMs: number): number | undefined;
-  /** Milliseconds until the service is asked again after it has refused a check. */
+  /** Milliseconds until the next check after the service rejected one. */
   readonly refusedDelayMs: number;
-  /** The error when the time is up. */
+  /** Builds the error of a wait whose time is up. */
   timeoutError(last: Check<Record> | undefined, polls: number, elapsedMs: number): Error;
-  /** Calls back when a check is worthwhile before its time. */
+  /** Subscribes to notifications that make an early check worthwhile. */
   onNews?(listener: () => void): () => void;
   readonly timeoutMs: number;
   readonly firstDelayMs: number;
@@ -125,10 +125,10 @@ interface PollPlan<Record, Result> {
   readonly clock: Clock;
 }
 
-// A file or job that was made a moment ago may not be known everywhere yet.
+// A file or job that was created a moment ago may not be known everywhere yet.
 const soonMs = 1_000;
 
-/** Checks again and again until the job is done, has failed, the time is up or the caller aborts. */
+/** Polls until the job is done, has failed, the time is up or the caller aborts. */
 export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Promise<Result> {
   const { clock } = plan;
   plan.signal?.throwIfAborted();
@@ -139,7 +139,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
   let failures = 0;
   let isRefused = false;
 
-  // A single no is not trusted: the wait ends on the second in a row. 401 and 403 speak of the key.
+  // One 4xx does not end a wait; two in a row do. 401 and 403 end it at once, because they concern the key.
   const delayAfter = (error: unknown): number | undefined => {
     const passingMs = plan.passingDelayMs?.(error, ++failures, elapsed());
     const status = isPostreelError(error) ? error.status : undefined;
@@ -186,7 +186,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
     try {
       end = plan.finish(last);
     } catch (failure) {
-      plan.report?.(last, 0); // the check that ends a wait in failure is reported like every other
+      plan.report?.(last, 0); // the check that ends a wait with a failure is reported like any other
       throw failure;
     }
     delayMs = end ? 0 : plan.nextDelayMs(last);
@@ -213,8 +213,8 @@ async function pause(
 }
 
 /**
- * How long to wait after a status check that failed but may succeed later. `undefined` for
- * failures that stay, such as 401, 403 and 404.
+ * How long to wait after a status check that failed but may succeed later, in milliseconds. `undefined` for
+ * lasting failures, such as 401, 403 and 404.
  */
 export function passingDelayMs(
   error: unknown,
@@ -225,7 +225,7 @@ export function passingDelayMs(
     return undefined;
   }
   const { status, code } = error;
-  // A gateway or a captive portal answers in place of the service.
+  // A gateway or a captive portal may answer in place of the service.
   const isForeign = code === 'UNEXPECTED_RESPONSE' && status !== undefined && status < 300;
   if (!isForeign && !isTransient(error) && code !== 'QUEUE_TIMEOUT') {
     return undefined;
@@ -245,7 +245,7 @@ export interface RecordWaitOptions<Item> {
   signal?: AbortSignal | undefined;
   /** Called with every status check. Errors it throws are ignored. */
   onUpdate?: ((record: Item) => void) | undefined;
-  /** Decides whether the wait is over, where your service has other words. */
+  /** Decides whether the wait is over, if your service uses other words for its statuses. */
   isDone?: ((record: Item) => boolean) | undefined;
 }
 
@@ -261,15 +261,15 @@ export interface JobWaitOptions<Job> extends Omit<RecordWaitOptions<Job>, 'onUpd
    * @default 2_000
    */
   interval?: number | undefined;
-  /** Called with every status check. What it throws is ignored. */
+  /** Called with every status check. Errors it throws are ignored. */
   onUpdate?: ((update: JobUpdate<Job>) => void) | undefined;
 }
 
-/** What a status check of a job found. */
+/** The result of one status check of a job. */
 export interface JobUpdate<Job> {
   readonly jobId: string;
   readonly status: string | undefined;
-  /** As the service sent it: a share, a percentage, or not at all. */
+  /** The progress as the service sent it: a fraction, a percentage, or nothing. */
   readonly progress: unknown;
   /** The number of this status check, from 1. */
   readonly attempt: number;
@@ -278,7 +278,7 @@ export interface JobUpdate<Job> {
   readonly raw: Job;
 }
 
-/** The options of each wait of a call that has one `signal` for all. */
+/** The options of each wait of a call that has one `signal` for all waits. */
 export const innerWaitOptions: OptionKinds<Omit<RecordWaitOptions<unknown>, 'signal'>> = {
   timeout: milliseconds,
   interval: atLeast(0),
@@ -291,10 +291,10 @@ const recordWaitOptions: OptionKinds<RecordWaitOptions<unknown>> = {
   signal: abortSignal,
 };
 
-/** What is particular to one kind of record. */
+/** The settings of a wait for one kind of record. */
 interface RecordWait<Item> {
   readonly id: string;
-  /** As it stands in messages, e.g. `Campaign`. */
+  /** The kind as messages name it, e.g. `Campaign`. */
   readonly kind: string;
   readonly check: (signal: AbortSignal | undefined) => PromiseLike<Item>;
   readonly isDone: (status: string | undefined, record: Item) => boolean;
@@ -302,16 +302,16 @@ interface RecordWait<Item> {
   readonly timeout: number;
   /** In milliseconds. */
   readonly interval: number;
-  /** The least time between two status checks, in milliseconds, whatever the caller asks for. */
+  /** The least time between two status checks, in milliseconds, even if the caller asks for less. */
   readonly minInterval?: number;
   readonly checks: StatusChecks;
-  /** Tells of each check, the caller's `onUpdate` too. */
+  /** Reports each check, also to the caller's `onUpdate`. */
   readonly report?: (check: Check<Item>, nextPollInMs: number, onUpdate: unknown) => void;
-  /** Does it go on, with part of its work done, where a wait for it has failed? */
+  /** `unknown` if the work may continue, or be partly done, after the wait has failed. */
   readonly outcome?: 'unknown';
 }
 
-/** Checks a record until it has come to its end; a failed or cancelled one rejects. */
+/** Checks a record until it is done. Rejects if it failed or was canceled. */
 export async function waitForRecord<Item>(
   plan: RecordWait<Item>,
   given: RecordWaitOptions<Item> | undefined,
@@ -359,22 +359,22 @@ export async function waitForRecord<Item>(
   });
 }
 
-/** Why a record says that it failed. */
+/** The reason that a failed record states. */
 function reasonOf(record: unknown): string {
   const reason = isRecord(record) ? record['failedReason'] : undefined;
   return typeof reason === 'string' && reason !== '' ? `: ${reason.replace(/\.$/, '')}` : '';
 }
 
-/** What the waits of one client share. */
+/** The objects that all waits of one client share. */
 export interface JobWatch {
   readonly checks: StatusChecks;
-  /** Tells the client's listeners of a status check. */
+  /** Reports a status check to the client's listeners. */
   readonly report: (update: JobUpdate<OpenRecord>) => void;
 }
 
 /**
- * Waits until an import or bulk job is done. One that is gone before that rejects with a `NotFoundError`:
- * how it ended is not known.
+ * Waits until an import or bulk job is done. Rejects with a `NotFoundError` if the job disappears before
+ * that: how it ended is not known.
  */
 export async function waitForJob<Job extends OpenRecord>(
   jobId: string,
@@ -387,10 +387,10 @@ export async function waitForJob<Job extends OpenRecord>(
     const progress = record['progress'];
     const update = { jobId, status, progress, attempt, elapsedMs, nextPollInMs, raw: record };
     tell(update);
-    callSafely(() => (onUpdate as JobWaitOptions<Job>['onUpdate'])?.(update)); // of a job
+    callSafely(() => (onUpdate as JobWaitOptions<Job>['onUpdate'])?.(update)); // as: the callback of a job
   };
   const isDone = (status: string | undefined) => jobStage(status) === 'done';
   const plan = { id: jobId, kind: 'Job', check, isDone, checks, report } as const;
   const times = { timeout: 600_000, interval: 2_000, outcome: 'unknown' } as const;
-  return waitForRecord<Job>({ ...plan, ...times }, given as RecordWaitOptions<Job> | undefined); // but for onUpdate
+  return waitForRecord<Job>({ ...plan, ...times }, given as RecordWaitOptions<Job> | undefined); // as: all but onUpdate
 }
