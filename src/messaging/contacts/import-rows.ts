@@ -629,7 +629,10 @@ function readSubscription(
       );
 }
 
-/** Whether the text is a date in one of the forms of exports: 2026-01-31 …, 31.01.2026 …, 1/31/26 …, Jan 31, 2026 …, 31 Jan 2026 …? */
+/**
+ * Whether the text is a date in a usual form of exports: 2026-01-31 …, 31.01.2026 …, 1/31/26 …, Jan 31, 2026 …,
+ * 31 Jan 2026 ….
+ */
 function isDateWord(word: string): boolean {
   return (
     /^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(\D|$)/.test(word) ||
