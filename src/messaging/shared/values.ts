@@ -81,7 +81,7 @@ export function mapFields(
 // Only "something@something": a stricter pattern would reject addresses that the service accepts.
 const emailForm = /^[^\s@<>]+@[^\s@<>]+$/;
 
-// An address of visible ASCII characters, without quotes, and with a letter, digit or underscore at its end.
+// An address of visible ASCII characters that ends in a letter, a digit or an underscore, not in a quote or comma.
 const plainForm = /^[!-;=?A-~]+@[!-;=?A-~]*\w$/;
 
 // An invisible character makes another address of the text. Copied addresses often have one.
