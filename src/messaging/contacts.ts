@@ -171,7 +171,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
         about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
-    ) as Call<UpsertedContact<Fields>>; // for any fields
+    ) as Call<UpsertedContact<Fields>>; // the route is typed for any fields
   }
 
   /**
@@ -200,7 +200,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
 
   /** Gets one contact by its id. */
   get(id: string, options?: RequestOptions): Call<Contact<Fields>> {
-    return this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // for any fields
+    return this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // the route is typed for any fields
   }
 
   /** Changes a contact. Fields that you leave out keep their values. */
@@ -213,7 +213,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
         about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
-    ) as Call<Contact<Fields>>; // for any fields
+    ) as Call<Contact<Fields>>; // the route is typed for any fields
   }
 
   /** Deletes a contact. */
@@ -229,8 +229,8 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   /**
    * Looks up any number of emails, 500 per call, and yields the responses in order. If the source throws, the
    * emails that it gave before the error are looked up first.
-   * @throws a `PartialError` with `resumeFrom`, the index to continue from, if the call ends early; and a
-   *   `PartialError` at the end if some rows are not email addresses
+   * @throws a `PartialError` when it ends early, with the place to go on from, and at the end where rows are
+   *   no email addresses
    */
   lookupAll(
     emails: RowSource<string>,

@@ -178,7 +178,7 @@ export interface ImportAllOptions extends ManyOptions {
     | undefined;
   /**
    * The character between the fields of a file.
-   * @default detected by papaparse, from the first ten records
+   * @default found as papaparse finds it, by the first ten records
    */
   separator?: string | undefined;
   /** How to wait for each job. */
@@ -218,8 +218,8 @@ export interface JobReport<Row, Job extends OpenRecord> extends Report<Row> {
 
 /**
  * One row of an import: an email and custom fields, as keys of the row or in `data`. At run time, `subscribed` may
- * also be a word such as `yes` or `0`. A row with `id`, `createdAt` and `subscribed` is an exported contact: for such
- * a row, `subscribed: false` is sent and `subscribed: true` is not.
+ * also be a word such as `yes` or `0`. A row with `id`, `createdAt` and `subscribed` is a record that was read: for
+ * such a row, `subscribed: false` is sent and `subscribed: true` is not.
  */
 export type ImportRow<Fields extends object = object> = {
   readonly email: string;
@@ -232,7 +232,7 @@ type ImportFields<Fields extends object> = {
 };
 type Cell<Value> = Value extends Date ? Date | string : Value;
 
-/** The fields of an exported contact, and of the contacts that `create()` takes. */
+/** The fields of a contact that was read, and of the contacts that `create()` takes. */
 type ImportRecord<Fields extends object> = {
   readonly [
     Key in 'id' | 'createdAt' | 'updatedAt' | '_meta' as Key extends keyof Fields ? never : Key

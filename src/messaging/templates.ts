@@ -33,7 +33,7 @@ export const routes = {
   usage: route('GET /templates/{id}/usage', { returns: of<TemplateUsage>() }),
 };
 
-/** What a template is for. */
+/** The purpose of a template. */
 export type TemplateType = 'TRANSACTIONAL' | 'MARKETING';
 
 /** An email template. The service does not document all of its fields. */

@@ -44,7 +44,7 @@ export interface Columns {
   readonly subscription: ColumnTarget | undefined;
   /** Whether the column with the subscription is called `subscribed`. */
   readonly hasOwnSubscription: boolean;
-  /** Whether the rows are exported contacts, as `postreel contacts export` writes them. */
+  /** Whether the rows are records that were read, as `postreel contacts export` writes them. */
   readonly isRecord: boolean;
   /** The indexes of columns without a name. A value in such a column fails the row: it would be lost. */
   readonly nameless: readonly number[];

@@ -55,7 +55,7 @@ interface Subscription {
   readonly subscribed: boolean | undefined;
   /** If true, the contact is looked up first, and gets `subscribed: false` if it does not exist yet. */
   readonly isLookedUp: boolean;
-  /** Whether the row is an exported contact: `subscribed: true` is not sent for it. */
+  /** Whether the row is a record that was read from the service or a database: `subscribed: true` is not sent for it. */
   readonly isRecord: boolean;
 }
 
@@ -416,7 +416,7 @@ function partsOf(
   const { data } = row;
   const hasData =
     'data' in row && !named.has('data') && (isRecord(data) || (data ?? null) === null);
-  // In an exported contact, `null` means that the field is not set: skip it. In other rows `null` asks for a
+  // In a record that was read, `null` means that the field is not set: skip it. In other rows `null` asks for a
   // deletion, which an import cannot do: keep it, so that the row fails later.
   const isGiven = ([name, value]: Field) =>
     value !== undefined && !(isOneRecord && value === null && !named.has(keyOf(name)));

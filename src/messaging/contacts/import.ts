@@ -77,7 +77,7 @@ export interface Survey {
   readonly says: { subscribed: number; unsubscribed: number; nothing: number };
   /** The number of rows that fail before they are sent. */
   readonly wrong: number;
-  /** The number of rows that are exported contacts: `subscribed: true` is not sent for them. */
+  /** The number of rows that are records that were read: `subscribed: true` is not sent for them. */
   readonly records: number;
   /** The number of files that are sent, if no row needs another round. */
   readonly files: number;
