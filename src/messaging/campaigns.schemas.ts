@@ -109,7 +109,7 @@ const campaignSend = z
         : 'is not a known field: without `scheduledFor` the campaign is sent to everybody now';
     const path = ['scheduledFor' in input ? 'scheduledFor' : stray];
     context.issues.push({ code: 'custom', path, message, input });
-  }) as unknown as z.ZodMiniType<CampaignSend>; // its check() refuses the undefined that the type excludes
+  }) as unknown as z.ZodMiniType<CampaignSend>; // its check() rejects `undefined`, which the type excludes
 
 export const schemas = {
   list: { query: listQuery, returns: campaign },

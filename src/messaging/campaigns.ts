@@ -126,7 +126,7 @@ export interface CampaignToFiltered<Fields extends object = object> extends Camp
 }
 
 /**
- * A whole campaign, to create or to replace one. A campaign that `get()` or `list()` returned will do:
+ * A whole campaign, to create or to replace one. You may pass a campaign that `get()` or `list()` returned:
  * its `id`, `status`, `type`, `scheduledAt`, `createdAt` and `updatedAt` are left out, and so are
  * fields that are `null`.
  */

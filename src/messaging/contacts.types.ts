@@ -34,7 +34,7 @@ export interface UpsertMeta {
 }
 
 /**
- * A contact to create, or to update if one has this email. A contact that a method returned will do:
+ * A contact to create, or to update if one has this email. You may pass a contact that a method returned:
  * its `id`, `createdAt`, `updatedAt` and `_meta` are left out.
  */
 export interface ContactCreate<Fields extends object = object> {
@@ -50,7 +50,7 @@ export interface ContactCreate<Fields extends object = object> {
 }
 
 /**
- * Changes to a contact. A contact that a method returned will do: its `id`, `createdAt`, `updatedAt`
+ * Changes to a contact. You may pass a contact that a method returned: its `id`, `createdAt`, `updatedAt`
  * and `_meta` are left out.
  */
 export interface ContactUpdate<Fields extends object = object> {
@@ -185,7 +185,7 @@ export interface ImportAllOptions extends ManyOptions {
   wait?: Omit<JobWaitOptions<ImportJob>, 'signal'> | undefined;
 }
 
-/** How to change many contacts, in one job after another. */
+/** The options of a call that changes many contacts, in one job after another. */
 interface ManyOptions extends Omit<RequestOptions, 'once'> {
   /**
    * The index of the first row, from 0: the `resumeFrom` of a `PartialError`, or the `from` of `onProgress()`. The

@@ -119,10 +119,10 @@ export interface CsvRecord {
 // The maximum length of a record in characters. Without it, a quote that is never closed would turn the rest of the
 // file into one record.
 const maxRecord = 1024 * 1024;
-// The window after a broken record: one line. Each window is then twice as long as the one before it, so that a file
-// with many broken records is not parsed again and again from each of them.
+// The window after a broken record is one line. Each further window is twice as long as the one before it, so that
+// many broken records in a row do not each need a window of 1 MB.
 const minWindow = 1;
-/** The number of characters that are collected before they are parsed: each time, parsing restarts at a record. */
+/** This many characters are collected before they are parsed: an incomplete record is parsed again each time. */
 const minText = 64 * 1024;
 
 /**

@@ -23,7 +23,7 @@ export interface Domain extends OpenRecord {
 }
 
 /**
- * A domain to add. The service does not document these names. A domain that a method returned will do:
+ * A domain to add. The service does not document these names. You may pass a domain that a method returned:
  * its `id` is left out.
  */
 export interface DomainCreate extends OpenInput {

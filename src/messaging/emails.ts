@@ -110,9 +110,9 @@ export interface Attachment extends OpenInput {
   /** The service does not document this name. */
   filename?: string | undefined;
   /**
-   * Bytes, a blob, base64, or a data URL (`data:…;base64,…`). The content is sent as base64. Any other text, such as
-   * a path, is rejected, and so are a stream and a missing content. The service does not document this name: if your
-   * service uses another field for the content, such as a link, set `content: undefined`.
+   * Bytes, a blob, base64, or a data URL (`data:…;base64,…`). The content is sent as base64. Any other text, such
+   * as a path, is rejected, and so are a stream and a missing content. The service does not document this name:
+   * if your service uses another field for the content, such as a link, set `content: undefined`.
    */
   content: string | Uint8Array | ArrayBuffer | Blob | undefined;
   /** E.g. `application/pdf`. The service does not document this name. */

@@ -59,7 +59,7 @@ export interface TrackResult {
   timestamp: string;
 }
 
-/** An event as it was tracked. The service does not document its fields. */
+/** A tracked event. The service does not document its fields. */
 export interface TrackedEvent extends OpenRecord {}
 
 /** Which events to list. The service does not document these names. */

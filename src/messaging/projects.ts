@@ -117,16 +117,16 @@ export interface Project extends OpenRecord {
 export interface ProjectQuery extends ListQuery {}
 
 /**
- * A project to create. The service does not document its fields. A project that a method returned will
- * do: its `id`, `createdAt` and `updatedAt` are left out.
+ * A project to create. The service does not document its fields. You may pass a project that a method returned:
+ * its `id`, `createdAt` and `updatedAt` are left out.
  */
 export interface ProjectCreate extends OpenInput {
   name?: string | undefined;
 }
 
 /**
- * The settings to change. The service does not document its fields. A project that a method returned
- * will do: its `id`, `createdAt` and `updatedAt` are left out.
+ * The settings to change. The service does not document its fields. You may pass a project that a method
+ * returned: its `id`, `createdAt` and `updatedAt` are left out.
  */
 export interface ProjectUpdate extends OpenInput {}
 

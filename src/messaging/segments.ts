@@ -79,14 +79,14 @@ export interface StaticSegmentCreate extends SegmentContent {
 }
 
 /**
- * A segment to create. A segment that a method returned will do: its `id`, `memberCount`, `createdAt`
+ * A segment to create. You may pass a segment that a method returned: its `id`, `memberCount`, `createdAt`
  * and `updatedAt` are left out, and so are fields that are `null`.
  */
 export type SegmentCreate<Fields extends object = object> =
   DynamicSegmentCreate<Fields> | StaticSegmentCreate | Segment<Fields>;
 
 /**
- * Changes to a segment. A segment that a method returned will do: its `id`, `type`, `memberCount`,
+ * Changes to a segment. You may pass a segment that a method returned: its `id`, `type`, `memberCount`,
  * `createdAt` and `updatedAt` are left out, and so is a `condition` that is `null`.
  */
 export interface SegmentUpdate<Fields extends object = object> extends SegmentContent {

@@ -79,7 +79,7 @@ export const routes = {
   },
 };
 
-/** What a step does. */
+/** The type of a step: the action that it performs. */
 export type StepType =
   'SEND_EMAIL' | 'DELAY' | 'WAIT_FOR_EVENT' | 'CONDITION' | 'WEBHOOK' | 'UPDATE_CONTACT' | 'EXIT';
 
@@ -102,8 +102,8 @@ export interface WorkflowGraph extends Workflow {
 }
 
 /**
- * A workflow to create. It starts disabled, with an `EVENT` trigger. A workflow that a method returned
- * will do: its `id`, `steps`, `transitions`, `createdAt` and `updatedAt` are left out.
+ * A workflow to create. It starts disabled, with an `EVENT` trigger. You may pass a workflow that a method
+ * returned: its `id`, `steps`, `transitions`, `createdAt` and `updatedAt` are left out.
  */
 export interface WorkflowCreate extends OpenInput {
   /** The service does not document this name. */
@@ -119,8 +119,8 @@ export interface WorkflowCreate extends OpenInput {
 }
 
 /**
- * Changes to a workflow. The service does not document all of its fields. A workflow that a method
- * returned will do: its `id`, `steps`, `transitions`, `createdAt` and `updatedAt` are left out.
+ * Changes to a workflow. The service does not document all of its fields. You may pass a workflow that a method
+ * returned: its `id`, `steps`, `transitions`, `createdAt` and `updatedAt` are left out.
  */
 export interface WorkflowUpdate extends OpenInput {
   triggerType?: 'EVENT' | (string & {}) | undefined;
@@ -144,7 +144,7 @@ export interface WorkflowStep extends OpenRecord {
 /** The configuration of a step. The service does not document its fields. */
 export interface StepConfig extends OpenInput {}
 
-/** A step to add. A step that a method returned will do: its `id` is left out. */
+/** A step to add. You may pass a step that a method returned: its `id` is left out. */
 export interface StepCreate extends OpenInput {
   type: StepType;
   /** The service does not document this name. */
@@ -153,7 +153,7 @@ export interface StepCreate extends OpenInput {
   config?: StepConfig | undefined;
 }
 
-/** Changes to a step. A step that a method returned will do: its `id` is left out. */
+/** Changes to a step. You may pass a step that a method returned: its `id` is left out. */
 export interface StepUpdate extends OpenInput {
   /** The service does not document this name. */
   name?: string | undefined;
@@ -177,7 +177,7 @@ export interface WorkflowTransition extends OpenRecord {
   branch?: TransitionBranch | (string & {}) | null | undefined;
 }
 
-/** A transition to add. A transition that a method returned will do: its `id` is left out. */
+/** A transition to add. You may pass a transition that a method returned: its `id` is left out. */
 export interface TransitionCreate extends OpenInput {
   /** The service does not document this name. */
   fromStepId?: string | undefined;

@@ -55,7 +55,10 @@ interface Subscription {
   readonly subscribed: boolean | undefined;
   /** If true, the contact is looked up first, and gets `subscribed: false` if it does not exist yet. */
   readonly isLookedUp: boolean;
-  /** Whether the row is a record that was read from the service or a database: `subscribed: true` is not sent for it. */
+  /**
+   * Whether the row is a record that was read from the service or a database: `subscribed: true` is not sent
+   * for it.
+   */
   readonly isRecord: boolean;
 }
 

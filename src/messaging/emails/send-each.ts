@@ -39,9 +39,9 @@ import {
 
 /**
  * A recipient: an address, an address with fields of the email, or a contact that was read. `data` and `headers` are
- * merged with those of the common email; the other fields replace the common ones, and a `template` drops the common
+ * merged with those of the common email. The other fields replace the common ones, and a `template` drops the common
  * `subject` and `body`. A row is a record: its `subscribed` is never sent, and a recipient with `false` is skipped.
- * A row with any other field fails, except that `id`, `createdAt`, `updatedAt` and `_meta` are left out.
+ * `id`, `createdAt`, `updatedAt` and `_meta` are not sent. A row with any other field fails.
  */
 export type EachRecipient<Fields extends object = object> =
   string | EachRecipientMail<Fields> | Contact<Fields>;

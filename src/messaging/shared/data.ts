@@ -57,8 +57,8 @@ type NotTransient = {
 };
 
 /**
- * Custom fields of an email or event. Only the keys that you send change. Reserved keys are an
- * error, since the service would silently drop them. Augment the interface to type your own fields.
+ * Custom fields of an email or event. Only the keys that you send change. Reserved keys are a compile
+ * error, because the service would silently drop them. Augment the interface to type your fields.
  */
 export interface ContactData extends NoReservedKeys {
   readonly [key: string]: DataValue | Transient | undefined;
@@ -69,7 +69,7 @@ export interface PersistentData extends ContactData {
   readonly [key: string]: DataValue | undefined;
 }
 
-/** Custom fields as they are stored on a contact. */
+/** The custom fields of a contact, as the service returns them. */
 export interface StoredData {
   [key: string]: unknown;
 }

@@ -18,8 +18,8 @@ import type {
 } from '../workflows.js';
 
 /**
- * The content of a workflow: what it does, by the names of its steps and without any ids. A definition and the live
- * workflow that was created from it have the same content.
+ * The content of a workflow: its trigger, steps and transitions, by the names of its steps, without ids. A
+ * definition and the live workflow that was created from it have the same content.
  */
 export interface Content {
   readonly event: string | undefined;
@@ -120,7 +120,8 @@ export function stepBody(definition: WorkflowDefinition, key: string): StepCreat
   const body = {
     name: step.name ?? key,
     config: overlaid(configOf(step), step.config),
-    // Some services require a position on their canvas, and connect a new step automatically unless told not to.
+    // Some services require a position on their canvas, and connect a new step automatically unless
+    // `autoConnect` is `false`.
     position: { x: 0, y: place * 120 },
     autoConnect: false,
   };

@@ -184,8 +184,8 @@ interface Switch {
 }
 
 /**
- * One deployment. The name of each version in the service holds its state, so that another deployment can continue
- * after a crash.
+ * One deployment. The name of each version in the service contains its state. After a crash, the next deployment
+ * recognizes an unfinished draft by it, and completes an unfinished switch.
  *
  * | step                                    | name in the service            | on          |
  * | --------------------------------------- | ------------------------------ | ----------- |
@@ -519,7 +519,8 @@ class DeployRun {
     const twin = versionWith(this.#mark, others);
     const isLeftOver = !isOn || stays !== id;
     if (isNew && isLeftOver && twin !== undefined && (twin.isOn || twin.id < id)) {
-      // A version that was on for a moment may have executions. Then the service does not delete it: it stays, disabled.
+      // A version that was on for a moment may have executions. Then the service does not delete it: it stays,
+      // disabled.
       await this.#remove(id).catch(() => undefined);
       this.#stepIds = undefined;
       return twin.id;
