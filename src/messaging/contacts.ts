@@ -156,7 +156,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
 
   /** Lists contacts. `await` it for one page, `for await` it for every contact. */
   list(query?: ContactQuery, options?: ListOptions): Paginated<Contact<Fields>> {
-    return this.#transport.pages(routes.list, { query }, options) as Paginated<Contact<Fields>>; // the route is typed for any fields
+    return this.#transport.pages(routes.list, { query }, options) as Paginated<Contact<Fields>>; // typed for any fields
   }
 
   /**
@@ -171,7 +171,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
         about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
-    ) as Call<UpsertedContact<Fields>>; // the route is typed for any fields
+    ) as Call<UpsertedContact<Fields>>; // typed for any fields
   }
 
   /**
@@ -200,7 +200,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
 
   /** Gets one contact by its id. */
   get(id: string, options?: RequestOptions): Call<Contact<Fields>> {
-    return this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // the route is typed for any fields
+    return this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // typed for any fields
   }
 
   /** Changes a contact. Fields that you leave out keep their values. */
@@ -213,7 +213,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
         about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
-    ) as Call<Contact<Fields>>; // the route is typed for any fields
+    ) as Call<Contact<Fields>>; // typed for any fields
   }
 
   /** Deletes a contact. */

@@ -13,11 +13,11 @@ import type { ImportEntry, ReadyRow } from './import-rows.js';
  * with a column `subscribed` for the rows that have a value, and one file without it for the other rows. Nearly
  * every stretch needs one round. A row is held for the next round if an earlier row with the same address
  *
- * | is                                     | reason                                                   |
- * | -------------------------------------- | -------------------------------------------------------- |
- * | in the other file of this round        | the service may process the two files in any order       |
- * | in this round, and creates the contact | this row may be looked up only after the contact exists  |
- * | held for the next round                | the rows of an address keep their order                  |
+ * | is                                     | reason                                                |
+ * | -------------------------------------- | ----------------------------------------------------- |
+ * | in the other file of this round        | the service may process the two files in any order    |
+ * | in this round, and creates the contact | this row must be looked up after the contact exists   |
+ * | held for the next round                | the rows of an address keep their order               |
  *
  * Only the last file of a stretch advances the index at which an import resumes.
  */
