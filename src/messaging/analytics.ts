@@ -16,7 +16,7 @@ export const routes = {
   topEvents: route('GET /analytics/top-events', { query, returns: of<TopEvents>() }),
 };
 
-/** What a report covers. The service does not document these names. */
+/** The period and size of a report. The service does not document these names. */
 export interface AnalyticsQuery extends PeriodQuery {
   /** The number of entries in a ranking. */
   limit?: number | undefined;
@@ -57,7 +57,7 @@ export class Analytics implements MethodsFor<typeof routes> {
     return this.#transport.send(routes.topCampaigns, { query }, options);
   }
 
-  /** Gets the metrics of every campaign. `campaigns.stats()` gets those of one. */
+  /** Gets the metrics of every campaign. `campaigns.stats()` gets the metrics of one campaign. */
   campaignStats(query?: AnalyticsQuery, options?: RequestOptions): Call<CampaignBreakdown> {
     return this.#transport.send(routes.campaignStats, { query }, options);
   }

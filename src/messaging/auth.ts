@@ -4,8 +4,8 @@ import type { Call, RequestOptions } from '../core/types.js';
 import type { Transport } from '../core/send.js';
 import { normalizeEmailsIn } from './shared/values.js';
 
-const key: KeyRule = 'none'; // sign-in comes before any key
-const takesOnce = false; // a journal is no place for passwords and sessions
+const key: KeyRule = 'none'; // a program signs in before it has a key
+const takesOnce = false; // passwords and sessions must not be stored in a journal
 
 export const routes = {
   login: route('POST /auth/login', {
@@ -22,7 +22,7 @@ export const routes = {
     normalize: normalizeEmailsIn('email'),
     returns: of<SignedIn>(),
   }),
-  // A GET that acts: the cookie is dropped, twice as well as once.
+  // A GET with an effect. It may be retried: dropping the cookie twice is the same as dropping it once.
   logout: route('GET /auth/logout', { key, returns: of<Acknowledgement>() }),
   oauthConfig: route('GET /auth/oauth-config', { key, returns: of<OAuthConfig>() }),
   verifyEmail: route('POST /auth/verify-email', {
@@ -99,9 +99,9 @@ export class Auth implements MethodsFor<typeof routes> {
   }
 
   /**
-   * Signs in. The client keeps the session cookie for its calls of `users` and `projects`, and takes no
+   * Signs in. The client keeps the session cookie for its calls of `users` and `projects`, and rejects a
    * second sign-in before `logout()` (`SESSION_IN_USE`): create a client for each person. In a
-   * browser the browser keeps the cookie.
+   * browser, the browser keeps the cookie.
    */
   login(body: Credentials, options?: RequestOptions): Call<SignedIn> {
     return this.#transport.send(routes.login, { body }, options);

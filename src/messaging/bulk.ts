@@ -34,26 +34,26 @@ import {
 import { emailProblem, isId, normalizeEmail } from './shared/values.js';
 
 /**
- * Many rows: they are checked, cut into batches, each batch is queued as a job, the job is awaited, and each
- * row gets its end: done, failed or unknown, exactly once.
+ * Calls for any number of rows. The rows are checked and split into batches. Each batch is queued as a job, and the
+ * job is awaited before the next batch is queued. Each row gets exactly one result: done, failed or unknown.
  */
 
-/** A row with its place in the input, from 0. */
+/** A row with its index in the input, from 0. */
 export interface PlacedRow<Row> {
   readonly row: Row;
   readonly index: number;
 }
 
-/** Rows that go to the service in one call, and what was refused among them. */
+/** The rows that are sent in one call, and the rows between them that were rejected before. */
 export interface Batch<Row, Body> extends RowKeys {
   readonly body: Body;
   readonly rows: readonly PlacedRow<Row>[];
   readonly refused: readonly ReportedRow<Row>[];
-  /** The row after the last one of the batch. */
+  /** The index of the row after the batch: a later run resumes there. */
   readonly next: number;
 }
 
-/** What a change of many is made of. */
+/** The parts of one `changeMany()` call. */
 interface ManyPlan<Row, Body, Job extends OpenRecord> {
   /** The name of the call, for its errors. */
   readonly call: string;
@@ -61,9 +61,9 @@ interface ManyPlan<Row, Body, Job extends OpenRecord> {
   /** `beforeSending` runs before each attempt. */
   readonly start: (body: Body, beforeSending: () => Promise<void>) => Call<JobStarted>;
   readonly wait: (jobId: string) => Promise<Job>;
-  /** Is a row done that the service does not find after a repeat? */
+  /** Whether the call deletes: then a row that the service does not find after a retry is done. */
   readonly isDelete?: boolean;
-  /** How many rows there are, where that is known. */
+  /** The number of rows, if it is known. */
   readonly length: number | undefined;
   readonly from: number | undefined;
   readonly signal: AbortSignal | undefined;
@@ -71,8 +71,9 @@ interface ManyPlan<Row, Body, Job extends OpenRecord> {
 }
 
 /**
- * Changes many, one job after another. A batch that failed does not keep the others from being queued; an
- * abort, a refused key and a source that throws do. What is wrong before anything was reached is refused.
+ * Changes any number of rows, one job after another. A failed batch does not stop the others. An abort, a rejected
+ * API key (401 or 403) and a source that throws end the call with a `PartialError`. If the input is invalid before
+ * the first row has a result, the call rejects with the `InvalidRequestError` itself.
  */
 export async function changeMany<Row, Body, Job extends OpenRecord>(
   plan: ManyPlan<Row, Body, Job>,
@@ -87,7 +88,7 @@ export async function changeMany<Row, Body, Job extends OpenRecord>(
       const ends: RowEnds<Row> = { done: 0, failed: [...batch.refused], unknown: [] };
       const end = batch.rows.length > 0 ? await runBatch(batch, plan, ends, report) : undefined;
       report.done += ends.done;
-      // One by one: there may be more of them than a call takes arguments.
+      // Pushed one by one: `push(...rows)` fails if there are more rows than a call may have arguments.
       inOrder(ends.failed).forEach((row) => report.failed.push(row));
       inOrder(ends.unknown).forEach((row) => report.unknown.push(row));
       reached = batch.next;
@@ -104,12 +105,12 @@ export async function changeMany<Row, Body, Job extends OpenRecord>(
   return report;
 }
 
-/** Gives way to the other calls of the program, where nothing else is said. */
+/** Gives the calls the priority `bulk` by default, so that other calls of the program go first. */
 export function asBulk(options: RequestOptions): RequestOptions {
   return { priority: 'bulk', ...options };
 }
 
-/** The error of a call that ended before its last row. */
+/** Makes the error of a call that ended before its last row. */
 function endedEarly<Row>(
   call: string,
   report: Report<Row>,
@@ -120,19 +121,19 @@ function endedEarly<Row>(
   if (ended === 0 && cause instanceof InvalidRequestError) {
     return cause;
   }
-  // By their ends and not by `reached`, which waits for every file of a stretch of an import.
+  // Counted by results, because `reached` advances only after the last file of a stretch of an import.
   const notReached = length === undefined ? undefined : Math.max(0, length - from - ended);
   return new PartialError(call, { ...report, notReached, resumeFrom: reached }, cause);
 }
 
-/** What became of the rows of one batch. */
+/** The results of the rows of one batch. */
 interface RowEnds<Row> {
   done: number;
   readonly failed: ReportedRow<Row>[];
   readonly unknown: ReportedRow<Row>[];
 }
 
-/** Queues one batch and gives each of its rows an end. Resolves to what ends the whole call, if anything does. */
+/** Queues one batch and gives each of its rows a result. Resolves to the cause that ends the whole call, if any. */
 async function runBatch<Row, Body, Job extends OpenRecord>(
   batch: Batch<Row, Body>,
   { start, wait, signal, isDelete = false }: ManyPlan<Row, Body, Job>,
@@ -151,7 +152,7 @@ async function runBatch<Row, Body, Job extends OpenRecord>(
     jobId = jobIdOf(await call);
   } catch (error) {
     if (signal?.aborted && call.outcome === 'not-sent') {
-      throw error; // these rows were not reached
+      throw error; // the batch was not sent, so its rows get no result
     }
     all(call.outcome === 'unknown' ? 'unknown' : 'failed', error);
     return endAfter(error, signal);
@@ -168,7 +169,7 @@ async function runBatch<Row, Body, Job extends OpenRecord>(
     return undefined;
   } catch (error) {
     if (error instanceof JobFailedError && isRecord(error.job)) {
-      report.jobs.push(error.job as Job); // the service's own record
+      report.jobs.push(error.job as Job); // the record that the service returned
       give(endsOf(error.job, batch, { ...terms, failure: error }));
     } else {
       all('unknown', notFollowed(jobId, error));
@@ -191,7 +192,7 @@ async function runBatch<Row, Body, Job extends OpenRecord>(
   }
 }
 
-/** The id of a job that was queued. The document shows it for one of the calls only. */
+/** Reads the id of a queued job from the response. The document shows the id for only one of the calls. */
 function jobIdOf(answer: unknown): string | undefined {
   const id: unknown = isRecord(answer) ? answer['jobId'] : undefined;
   return typeof id === 'string' && id !== '' ? id : undefined;
@@ -201,7 +202,7 @@ function inOrder<Row>(rows: ReportedRow<Row>[]): ReportedRow<Row>[] {
   return rows.sort((one, other) => one.index - other.index);
 }
 
-// A key that is refused for one batch is refused for all.
+// An abort and a rejected API key end the whole call: the next batch would fail with the same error.
 function endAfter(error: unknown, signal: AbortSignal | undefined): { cause: unknown } | undefined {
   if (signal?.aborted) {
     return { cause: signal.reason };
@@ -209,7 +210,7 @@ function endAfter(error: unknown, signal: AbortSignal | undefined): { cause: unk
   return isKeyRefused(error) ? { cause: error } : undefined;
 }
 
-/** Is the key itself refused? Then it is refused for every row. */
+/** Whether the service rejected the API key itself. Every further call would fail in the same way. */
 function isKeyRefused(error: unknown): boolean {
   return isPostreelError(error) && (error.status === 401 || error.status === 403);
 }
@@ -221,7 +222,7 @@ function withoutJob(): UnexpectedResponseError {
   );
 }
 
-// A status check that failed leaves open what became of the rows.
+// If the checks of the job failed, the results of its rows are unknown.
 function notFollowed(jobId: string, cause: unknown): PostreelError {
   const why = isPostreelError(cause) ? ` ${cause.message}` : '';
   return new PostreelError(
@@ -230,7 +231,7 @@ function notFollowed(jobId: string, cause: unknown): PostreelError {
   );
 }
 
-/** Cuts ids into batches that one call takes, from a row on. */
+/** Splits ids into batches of the size that one call allows, starting at the row `from`. */
 export async function* idBatches(
   ids: RowSource<string>,
   from = 0,
@@ -243,14 +244,14 @@ export async function* idBatches(
   }
 }
 
-// Some services have numbers.
+// Some services return ids that are numbers.
 function idText(id: unknown): string {
   return String(id);
 }
 
 /**
- * Looks up any number of emails, as many per call as the service takes, one call after another. What is no
- * email is told in a `PartialError` at the end: it costs no other row.
+ * Looks up any number of emails, with the maximum number per call, one call after another. Rows that are not email
+ * addresses do not stop the others: a `PartialError` at the end lists them.
  */
 export async function* lookupAll(
   emails: RowSource<string>,
@@ -281,12 +282,12 @@ export async function* lookupAll(
   }
 }
 
-// Enough to fill the rate limit; the limit itself decides how many are sent at once.
+// The maximum number of checks in flight. It is high enough to use the whole rate limit, which controls the pace.
 const maxUnderWay = 20;
 
 /**
- * Checks any number of addresses, several at a time, and yields the results in order. An abort, a refused
- * key and a source that throws end it, after the results of the checks under way.
+ * Checks any number of addresses, several at a time, and yields the results in order. An abort, a rejected API key
+ * and a source that throws end the iteration, after it has yielded the results of the checks in flight.
  */
 export async function* verifyAll(
   emails: RowSource<string>,
@@ -334,7 +335,7 @@ async function verifyOne(
   }
 }
 
-/** Rows for one call, and what is none among them. */
+/** The valid rows for one call, and the invalid rows between them. */
 interface CheckedBlock<Row> {
   readonly rows: readonly PlacedRow<Row>[];
   readonly refused: readonly ReportedRow<Row>[];
@@ -367,8 +368,8 @@ async function* checkedBlocks<Row>(
 }
 
 /**
- * Yields rows in blocks. Those that are there already are not awaited one by one, and those that a source
- * gave before it threw come first.
+ * Yields rows in blocks. The rows of a synchronous source are not awaited one by one. If a source throws, the rows
+ * before the error are yielded first.
  */
 export async function* blocksOf<Row>(
   rows: RowSource<Row>,

@@ -18,7 +18,7 @@ import {
 } from './shared/values.schemas.js';
 import type { routes, Campaign, CampaignCreate, CampaignSend } from './campaigns.js';
 
-/** How far the clocks of caller and service may differ. */
+/** The tolerated difference between the clocks of the caller and the service. */
 const clockToleranceMs = 60_000;
 
 const optionalText = z.optional(z.nullable(z.string()));
@@ -44,7 +44,7 @@ const createdCampaign = z.extend(campaign, {
   scheduledAt: z.nullable(z.string()),
 });
 
-// The field that each audience needs, and that has no effect with any other.
+// The field that each audience type requires. With any other audience type, the field has no effect.
 const audienceFields = [
   ['SEGMENT', 'segmentId'],
   ['FILTERED', 'audienceFilter'],
@@ -89,7 +89,7 @@ const known = {
 const scheduledFor = timestamp.check(
   z.refine((time) => ageMs(time) <= clockToleranceMs, {
     error: ({ input }) =>
-      `must be in the future; got a time ${Math.round(ageMs(input as Timestamp) / 1000)} s ago`, // the schema's own time
+      `must be in the future; got a time ${Math.round(ageMs(input as Timestamp) / 1000)} s ago`, // the schema has checked that this is a time
   }),
 );
 
@@ -102,14 +102,14 @@ const campaignSend = z
     if (stray === undefined || time !== undefined) {
       return;
     }
-    // A slip in the name or the value must not turn a schedule into an email to everybody.
+    // A typo in the name or the value must not turn a schedule into an email to everybody now.
     const message =
       'scheduledFor' in input
         ? `must not be undefined: the service would send to everybody now; if you mean that, use \`campaigns.sendNow(id)\``
         : 'is not a known field: without `scheduledFor` the campaign is sent to everybody now';
     const path = ['scheduledFor' in input ? 'scheduledFor' : stray];
     context.issues.push({ code: 'custom', path, message, input });
-  }) as unknown as z.ZodMiniType<CampaignSend>; // its check() refuses the undefined that the type excludes
+  }) as unknown as z.ZodMiniType<CampaignSend>; // its check() rejects `undefined`, which the type excludes
 
 export const schemas = {
   list: { query: listQuery, returns: campaign },

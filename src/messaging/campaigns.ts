@@ -45,7 +45,7 @@ export const routes = {
   }),
   cancel: route('POST /campaigns/{id}/cancel', {
     returns: of<Acknowledgement>(),
-    repeatable: true, // the same state twice
+    repeatable: true, // a second call leaves the same state
   }),
   sendTest: route('POST /campaigns/{id}/test', {
     body: of<CampaignTest>(),
@@ -126,7 +126,7 @@ export interface CampaignToFiltered<Fields extends object = object> extends Camp
 }
 
 /**
- * A whole campaign, to create or to replace one. A campaign that `get()` or `list()` returned will do:
+ * A whole campaign, to create or to replace one. You may pass a campaign that `get()` or `list()` returned:
  * its `id`, `status`, `type`, `scheduledAt`, `createdAt` and `updatedAt` are left out, and so are
  * fields that are `null`.
  */
@@ -139,8 +139,9 @@ export interface CampaignQuery extends ListQuery {}
 /** When to send a campaign. */
 export interface CampaignSend {
   /**
-   * When to send the campaign; a time more than 60 seconds ago is refused. Left out or `null`, it goes to
-   * everybody now. `undefined` is refused: a variable that was never set would do the same unnoticed.
+   * When to send the campaign. A time more than 60 seconds ago is rejected. If the field is left out or `null`, the
+   * campaign is sent to its whole audience now. `undefined` is rejected: a variable that was never set would
+   * otherwise send the campaign now.
    */
   scheduledFor?: Timestamp | null;
 }
@@ -163,7 +164,7 @@ export interface CampaignPreview<Fields extends object = object> {
   readonly missing: readonly string[];
 }
 
-// In a whole campaign a field that is left out is unset, as `null` is.
+// A campaign is replaced as a whole: a field that is left out is unset, which is the same as `null`.
 const back = {
   answerOnly: ['id', 'status', 'type', 'scheduledAt', 'createdAt', 'updatedAt'],
   dropNull: 'all',
@@ -178,7 +179,7 @@ const sentWait = {
     status?.toLowerCase() === 'sent' || jobStage(status) === 'done',
 };
 
-/** What campaigns need beside their transport. */
+/** The parts of the client that `Campaigns` uses, next to the transport. */
 interface CampaignParts {
   readonly checks: StatusChecks;
   readonly checkTexts: TextCheck;
@@ -210,7 +211,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
 
   /** Lists campaigns. `await` it for one page, `for await` it for every campaign. */
   list(query?: CampaignQuery, options?: ListOptions): Paginated<Campaign<Fields>> {
-    return this.#transport.pages(routes.list, { query }, options) as Paginated<Campaign<Fields>>; // for any fields
+    return this.#transport.pages(routes.list, { query }, options) as Paginated<Campaign<Fields>>; // typed for any fields
   }
 
   /** Creates a campaign as a draft; `send()` sends it. */
@@ -223,12 +224,12 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
         about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
-    ) as Call<CreatedCampaign<Fields>>; // for any fields
+    ) as Call<CreatedCampaign<Fields>>; // typed for any fields
   }
 
   /** Gets one campaign by its id. */
   get(id: string, options?: RequestOptions): Call<Campaign<Fields>> {
-    return this.#transport.send(routes.get, { params: { id } }, options) as Call<Campaign<Fields>>; // for any fields
+    return this.#transport.send(routes.get, { params: { id } }, options) as Call<Campaign<Fields>>; // typed for any fields
   }
 
   /** Replaces all fields of a campaign. */
@@ -246,7 +247,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
         about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
-    ) as Call<Campaign<Fields>>; // for any fields
+    ) as Call<Campaign<Fields>>; // typed for any fields
   }
 
   /** Deletes a campaign; a `ConflictError` while it has active executions. */
@@ -258,7 +259,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   duplicate(id: string, options?: RequestOptions): Call<Campaign<Fields>> {
     return this.#transport.send(routes.duplicate, { params: { id } }, options) as Call<
       Campaign<Fields>
-    >; // for any fields
+    >; // typed for any fields
   }
 
   /** Sends a campaign to its whole audience: immediately, or at `scheduledFor`. */
@@ -277,8 +278,8 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   }
 
   /**
-   * Schedules a campaign. A time more than 60 seconds ago and a missing one are refused: the service
-   * would send to everybody now.
+   * Schedules a campaign. A missing time, and a time more than 60 seconds ago, are rejected: the service
+   * would send the campaign to everybody now.
    */
   schedule(id: string, at: Timestamp, options?: RequestOptions): Call<Acknowledgement> {
     const input = { params: { id }, body: { scheduledFor: at } };
@@ -287,8 +288,8 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   }
 
   /**
-   * Reads a campaign and fills in its subject and body locally, as one contact would get them. Names the
-   * variables that have neither a value nor a fallback.
+   * Reads a campaign and fills in its subject and body locally, as one contact would get them. The result lists
+   * the variables that have neither a value nor a fallback.
    */
   async preview(
     id: string,
@@ -303,9 +304,9 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   }
 
   /**
-   * Waits until a campaign was sent, and resolves with it. The service does not document the status
-   * values: `sent` and words like `completed` end the wait, failed and cancelled campaigns reject with a
-   * `JobFailedError`, and `isDone` decides otherwise. By default it checks every 10 s for an hour.
+   * Waits until a campaign has been sent, and resolves with the campaign. By default it checks the status every
+   * 10 s for an hour. The service does not document the status values: `sent` and words like `completed` end the
+   * wait, and failed and cancelled campaigns reject with a `JobFailedError`. For other words, pass `isDone`.
    */
   waitUntilSent(
     id: string,
@@ -335,17 +336,17 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
 const sending = { method: 'POST', path: '/campaigns/{id}/send' };
 const noFields = /^(Array|BigInt|Boolean|Date|Function|Map|Number|Promise|RegExp|Set|String)$/;
 
-/** Is this an object of fields? A date has none: its body would send the campaign to everybody now. */
+/** Whether this is an object of fields. A `Date` is not: as a body without fields it would send to everybody now. */
 function isFields(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !noFields.test(tagOf(value));
 }
 
-/** Is this a time to schedule for? Nothing at all would send to everybody now. */
+/** Whether this can be the time of a schedule. A missing time would send the campaign to everybody now. */
 function isTime(value: unknown): boolean {
   return (typeof value === 'string' && value !== '') || isDate(value);
 }
 
-/** The error for the body of a send that is no object of fields. */
+/** Makes the error for the body of a send that is not an object of fields. */
 function notFields(kind: string): InvalidRequestError {
   const message =
     `must be an object of fields; got ${withArticle(kind)}. ` +
@@ -353,7 +354,7 @@ function notFields(kind: string): InvalidRequestError {
   return invalidRequest([{ field: 'body', message }], sending);
 }
 
-/** The error for a schedule without a time. */
+/** Makes the error for a schedule without a time. */
 function notTime(): InvalidRequestError {
   const message =
     'must be a `Date` or an ISO 8601 string; to send now, use `campaigns.sendNow(id)`';

@@ -58,7 +58,7 @@ import { Workflows } from './workflows.js';
 
 /** The events that a messaging client emits. */
 export interface MessagingEvents extends ClientEvents {
-  /** A wait has checked the status of an import or bulk job. */
+  /** Emitted after each status check of an import or bulk job. */
   'job:update': JobUpdate<ImportJob | BulkJob>;
 }
 
@@ -70,7 +70,7 @@ export interface MessagingOptions extends ClientOptions {
    * @default the environment variable `MESSAGING_API_KEY`
    */
   apiKey?: ApiKey | undefined;
-  /** What happens to custom fields that the service would ignore in silence. */
+  /** How to treat custom fields that the service would silently ignore. */
   data?: DataOptions | undefined;
 }
 
@@ -82,7 +82,7 @@ const messagingOptions: OptionKinds<MessagingOptions> = {
   }),
 };
 
-// Of a signed-in user, for calls that no row describes too.
+// The paths that begin and end the session of a signed-in user. They apply to calls without a route, too.
 const session = {
   prefix: '/auth/',
   starts: [routes.auth.login.path, routes.auth.signup.path],
@@ -189,7 +189,7 @@ export class MessagingClient<
 
   /**
    * Sends an email immediately; the whole message may be at most 40 MB. Each recipient is created
-   * or updated as a contact. The SDK never sends it twice on its own. The service handles several
+   * or updated as a contact. The SDK itself never sends an email twice. The service handles several
    * recipients one after another: after an error with the outcome `'unknown'`, some of them may
    * have received it.
    */
@@ -199,10 +199,10 @@ export class MessagingClient<
 
   /**
    * Sends an email to each of any number of recipients, a few at a time within the rate limit, and
-   * reports the result of each. With a journal and `once`, a run after a crash sends the rest and nobody
-   * gets the email twice; who may have it is listed as `unknown` and mailed again only with
-   * `unknown: 'send'`. A row that cannot be sent is among the `failed`. Rows are records: `subscribed` of a row is
-   * never sent, and a recipient with `false` is among the `skipped` unless `includeUnsubscribed` is set.
+   * reports the result of each. With a journal and `once`, a run after a crash sends the remaining emails, and
+   * nobody gets the email twice. Recipients who may have it are listed in `unknown`, and are mailed again only with
+   * `unknown: 'send'`. Rows that cannot be sent are listed in `failed`. Rows are records: `subscribed` of a row is
+   * never sent, and recipients with `false` are listed in `skipped`, unless `includeUnsubscribed` is set.
    * @throws a `PartialError` with the report so far when the run ends early: an abort, a wrong key (401,
    *   403), a journal that cannot be written, a list of recipients that throws
    * @example
@@ -218,7 +218,7 @@ export class MessagingClient<
     options?: SendEachOptions,
   ): Promise<SendEachReport<EachRecipient<Fields>>> {
     return withRows(recipients, 'sendEach()', async (rows) => {
-      // Loaded here: few programs mail a list.
+      // Loaded on demand: few programs mail a list.
       const { readEachOptions, sendEach } = await import('./emails/send-each.js');
       const own = readEachOptions(options, this.#connection.keys !== undefined);
       return sendEach<Fields>(rows, message, own, this.#emails);
@@ -227,8 +227,8 @@ export class MessagingClient<
 
   /**
    * Tracks an event for a contact, who is created or updated, and starts the workflows that listen
-   * for it. A public key is enough. The SDK never sends it twice on its own. The service does not document
-   * whether a contact that it creates is subscribed: services of this kind subscribe it.
+   * for it. A public key is enough. The SDK itself never sends an event twice. The service does not
+   * document whether a contact that it creates is subscribed: services of this kind subscribe it.
    */
   track(body: TrackRequest<Fields>, options?: RequestOptions): Call<TrackResult> {
     return this.#tracking.track(body, options);
@@ -240,9 +240,9 @@ export class MessagingClient<
   }
 
   /**
-   * Checks any number of email addresses, several at a time, and yields the results in order. A check
-   * that fails is a result with an `error`. An abort, a refused key (401, 403) and a source that throws
-   * end it, after the results of the checks that are under way.
+   * Checks any number of email addresses, several at a time, and yields the results in order. A failed check
+   * is yielded as a result with an `error`. An abort, a rejected key (401, 403) and a source that throws
+   * end the iteration, after it has yielded the results of the checks in flight.
    */
   verifyAll(
     emails: RowSource<string>,
@@ -260,7 +260,7 @@ export class MessagingClient<
   }
 }
 
-// Outside of the class: builds rename one that names itself, and consoles show that name.
+// Outside of the class, because bundlers rename a class that refers to itself, and consoles show that name.
 function derived<Fields extends object>(options: MessagingOptions) {
   return new MessagingClient<Fields>(options);
 }

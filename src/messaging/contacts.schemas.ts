@@ -93,15 +93,15 @@ export const schemas = {
 
 interface ListRule {
   readonly max: number;
-  /** What the list is of, in messages. */
+  /** The name of the items in error messages. */
   readonly items: string;
   readonly itemProblem: (item: unknown) => string | undefined;
-  /** What to call instead when there are too many. */
+  /** The method to call instead if there are too many items. */
   readonly hint?: string;
 }
 
-// The name of the list is a guess, and a caller may use another: whatever it is called, it must be
-// there and within the limit.
+// The service does not document the name of the list, so a caller may use another name. A list must be present
+// under some name, and must be within the limit.
 function listBody<Body extends object>(name: keyof Body & string, rule: ListRule) {
   return z.looseObject({}).check((context) => {
     const input = context.value;

@@ -57,7 +57,7 @@ import { asBulk, changeMany, idBatches, lookupAll } from './bulk.js';
 import type { ImportRules, ImportSource } from './contacts/import-rows.js';
 import { columnsOption } from './contacts/import-columns.js';
 
-// The field's name is ours.
+// The service does not document the name of the form field: `file` is the choice of this package.
 const csv: UploadFacts = {
   form: multipartBody,
   field: 'file',
@@ -67,7 +67,7 @@ const csv: UploadFacts = {
   takesText: true,
 };
 
-// The same change of the same ids.
+// Repeatable: the same change of the same ids has the same effect.
 const selection = {
   body: of<ContactSelection>(),
   returns: of<JobStarted>(),
@@ -92,7 +92,7 @@ export const routes = {
   lookup: route('POST /contacts/lookup', {
     body: of<ContactLookup>(),
     returns: of<ContactLookupResult>(),
-    normalize: (body) => mapFields(body, Object.keys(body), normalizeEmail), // the name of the list is ours
+    normalize: (body) => mapFields(body, Object.keys(body), normalizeEmail), // the document does not name the list
     repeatable: true, // a read with a body
     changes: false,
   }),
@@ -114,13 +114,13 @@ export const routes = {
   },
 };
 
-// A contact without custom fields has `null` as `data`: nothing to patch.
+// A returned contact without custom fields has `data: null`. It is left out of requests: there is nothing to change.
 const contactBack = {
   answerOnly: ['id', 'createdAt', 'updatedAt', '_meta'],
   dropNull: ['data'],
 };
 
-/** What contacts need beside their transport. */
+/** The parts of the client that `Contacts` uses, next to the transport. */
 interface ContactsParts {
   readonly watch: JobWatch;
   readonly rules: DataOptions;
@@ -156,7 +156,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
 
   /** Lists contacts. `await` it for one page, `for await` it for every contact. */
   list(query?: ContactQuery, options?: ListOptions): Paginated<Contact<Fields>> {
-    return this.#transport.pages(routes.list, { query }, options) as Paginated<Contact<Fields>>; // for any fields
+    return this.#transport.pages(routes.list, { query }, options) as Paginated<Contact<Fields>>; // typed for any fields
   }
 
   /**
@@ -171,12 +171,12 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
         about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
-    ) as Call<UpsertedContact<Fields>>; // for any fields
+    ) as Call<UpsertedContact<Fields>>; // typed for any fields
   }
 
   /**
-   * Finds the contact with this email; `undefined` if there is none. An exact match wins; one that
-   * differs in upper and lower case is found too, and several of these are a `ConflictError`.
+   * Finds the contact with this email; `undefined` if there is none. An exact match wins. Without one, a
+   * contact whose email differs only in upper and lower case is found; several of these are a `ConflictError`.
    */
   findByEmail(email: string, options?: RequestOptions): Promise<Contact<Fields> | undefined> {
     return findByEmail<Fields>((query, more) => this.list(query, more), email, options);
@@ -200,7 +200,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
 
   /** Gets one contact by its id. */
   get(id: string, options?: RequestOptions): Call<Contact<Fields>> {
-    return this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // for any fields
+    return this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // typed for any fields
   }
 
   /** Changes a contact. Fields that you leave out keep their values. */
@@ -213,7 +213,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
         about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
-    ) as Call<Contact<Fields>>; // for any fields
+    ) as Call<Contact<Fields>>; // typed for any fields
   }
 
   /** Deletes a contact. */
@@ -227,8 +227,8 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   }
 
   /**
-   * Looks up any number of emails, 500 per call, and yields the answers in order. A source that throws loses
-   * nothing: what it gave before that is looked up first.
+   * Looks up any number of emails, 500 per call, and yields the responses in order. If the source throws, the
+   * emails that it gave before the error are looked up first.
    * @throws a `PartialError` when it ends early, with the place to go on from, and at the end where rows are
    *   no email addresses
    */
@@ -252,7 +252,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
    * `subscribed`, new contacts become subscribed, and a `warning` says so.
    */
   import(file: FileInput, options?: RequestOptions): Call<JobStarted> {
-    // Loaded here: few programs import contacts, and reading CSV takes a parser.
+    // Loaded on demand: few programs import contacts, and reading CSV needs a parser.
     const rules: ImportRules = {
       named: new Map(),
       data: this.#rules,
@@ -265,11 +265,11 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   }
 
   /**
-   * Imports any number of contacts, in files below 5 MB, one after another: rows as objects, or the text or
-   * bytes of a CSV file in pieces. An import says who is subscribed: by `newContacts`, by a column or key
+   * Imports any number of contacts, in files below 5 MB, one after another. The rows are objects, or the text or
+   * bytes of a CSV file in pieces. An import must say who is subscribed: by `newContacts`, by a column or key
    * `subscribed`, or by the option `subscribed`, which applies to existing contacts too. Rows are checked before
    * they are sent, each job is awaited, and the report has the rows that failed, with the service's reason.
-   * Memory stays flat.
+   * Memory use does not grow with the number of rows.
    * @throws an `InvalidRequestError` if the import does not say who is subscribed, or if the file cannot be read
    *   or has no column of addresses: nothing was sent. A `PartialError` with the report so far if it ends early.
    * @example
@@ -318,7 +318,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
         from,
         batches: (first) =>
           importBatches(rows, first, rules, (body) => this.lookup(body, asBulk(rest))),
-        // Its rows were checked one by one.
+        // Sent without the check of whole files: the rows of this file were checked one by one.
         start: (file, beforeSending) =>
           this.#transport.send(
             routes.import,
@@ -408,7 +408,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     const startedAt = this.#clock.now();
     const id = await idOf((query, more) => this.list(query, more), idOrEmail, options);
     const { deadline = Number.POSITIVE_INFINITY } = options;
-    // Of the time for both calls this one has the rest.
+    // The deadline covers both calls: the update gets the time that the search has left, in milliseconds.
     const leftMs = Math.max(1, deadline - (this.#clock.now() - startedAt));
     return this.update(id, { subscribed }, { ...options, deadline: leftMs });
   }
@@ -447,7 +447,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return withEmptyDeleted(toRequestBody<Body>(body, contactBack), this.#rules);
   }
 
-  // The wait repeats a failed check itself.
+  // Without retries: `waitForJob()` repeats a failed check itself.
   #checkOf(route: typeof routes.getImport | typeof routes.getBulkJob, jobId: string) {
     return (signal: AbortSignal | undefined) =>
       this.#transport.send(route, { params: { jobId } }, { signal, retries: 0 });
@@ -478,8 +478,8 @@ export class ContactFields implements MethodsFor<typeof routes.fields> {
   }
 
   /**
-   * Removes a custom field from every contact. Conditions that use it match no contact from then on;
-   * `usage()` says which these are.
+   * Removes a custom field from every contact. Conditions that use the field match no contact from then on;
+   * `usage()` lists them.
    */
   delete(field: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.fields.delete, { params: { field } }, options);
@@ -543,8 +543,9 @@ type List<Fields extends object> = (
 ) => Paginated<Contact<Fields>>;
 
 /**
- * Finds the contact with an email: the search matches parts, so that it reads on to the whole. An exact
- * match wins; several that differ in case are refused, since a guess might change the wrong contact.
+ * Finds the contact with an email. The search of the service matches parts of an email, so this function reads the
+ * results until one matches exactly. Several matches that differ only in case are an error, because a guess might
+ * change the wrong contact.
  */
 async function findByEmail<Fields extends object>(
   list: List<Fields>,
@@ -558,7 +559,7 @@ async function findByEmail<Fields extends object>(
   }
   const inexact: Contact<Fields>[] = [];
   for await (const contact of list({ search: wanted }, options)) {
-    const found: unknown = contact.email; // a service may well leave it out
+    const found: unknown = contact.email; // a service may leave it out
     if (found === wanted) {
       return contact;
     }
@@ -575,13 +576,13 @@ async function findByEmail<Fields extends object>(
   return inexact[0];
 }
 
-/** The id of the contact that an id or an email names; no contact is created. */
+/** Returns the id of the contact that an id or an email names. Never creates a contact. */
 async function idOf<Fields extends object>(
   list: List<Fields>,
   idOrEmail: string,
   options?: RequestOptions,
 ): Promise<string> {
-  // What is neither is refused by the call itself.
+  // A value that is neither an id nor an email is returned unchanged: the call itself rejects it.
   if (typeof idOrEmail !== 'string' || !idOrEmail.includes('@')) {
     return idOrEmail;
   }

@@ -25,8 +25,8 @@ export interface UpsertedContact<Fields extends object = object> extends Contact
 }
 
 /**
- * Whether a contact was created or updated. If the answer to a create was lost and the call was
- * retried, the second answer says "updated".
+ * Whether a contact was created or updated. If the response to a create was lost and the call was
+ * retried, the response to the retry says "updated".
  */
 export interface UpsertMeta {
   isNew: boolean;
@@ -34,14 +34,14 @@ export interface UpsertMeta {
 }
 
 /**
- * A contact to create, or to update if one has this email. A contact that a method returned will do:
+ * A contact to create, or to update if one has this email. You may pass a contact that a method returned:
  * its `id`, `createdAt`, `updatedAt` and `_meta` are left out.
  */
 export interface ContactCreate<Fields extends object = object> {
   email: string;
   /**
-   * The service does not document whether leaving it out resubscribes a contact who has
-   * unsubscribed: set it when you update.
+   * Whether the contact is subscribed. The service does not document whether a call without this field
+   * resubscribes a contact who has unsubscribed: set it when you update.
    * @default true
    */
   subscribed?: boolean | undefined;
@@ -50,13 +50,13 @@ export interface ContactCreate<Fields extends object = object> {
 }
 
 /**
- * Changes to a contact. A contact that a method returned will do: its `id`, `createdAt`, `updatedAt`
+ * Changes to a contact. You may pass a contact that a method returned: its `id`, `createdAt`, `updatedAt`
  * and `_meta` are left out.
  */
 export interface ContactUpdate<Fields extends object = object> {
-  /** A `ConflictError` if another contact of the project has it. */
+  /** The new email. The call rejects with a `ConflictError` if another contact of the project has this email. */
   email?: string | undefined;
-  /** A change fires `contact.subscribed` or `contact.unsubscribed`. */
+  /** Whether the contact is subscribed. A change fires `contact.subscribed` or `contact.unsubscribed`. */
   subscribed?: boolean | undefined;
   /** Only the keys that you send change; `null` deletes a key; an empty string is ignored. */
   data?: DataPatch<Fields> | null | undefined;
@@ -108,7 +108,7 @@ export interface FieldInventory {
 export interface ContactField {
   /** A standard field by its name, a custom field as `data.<key>`. */
   field: string;
-  /** Inferred from the first value that the project has seen; it never changes. */
+  /** The type, which the service infers from the first value of the field in the project. It never changes. */
   type: 'string' | 'number' | 'boolean' | 'date' | (string & {});
   isCustom: boolean;
   /** The share of contacts that have the field, 0 to 1. */
@@ -148,13 +148,13 @@ export interface BulkAllOptions extends ManyOptions {
 /** How to import any number of contacts. */
 export interface ImportAllOptions extends ManyOptions {
   /**
-   * Whether contacts that do not exist yet are subscribed, for rows that do not say so. Existing contacts keep
-   * their state. With `'unsubscribed'`, the addresses of each file are looked up first.
+   * Whether new contacts are subscribed, for rows without a value for it. Existing contacts keep their state. With
+   * `'unsubscribed'`, the addresses of each file are looked up first.
    */
   newContacts?: 'subscribed' | 'unsubscribed' | undefined;
   /**
-   * Subscribes (`true`) or unsubscribes (`false`) the contacts of all rows that do not say so, **existing contacts
-   * included**: `false` over an existing list unsubscribes every reader in the file. Use `newContacts` to keep them.
+   * Subscribes (`true`) or unsubscribes (`false`) the contacts of all rows without a value for it, **existing
+   * contacts included**: `false` unsubscribes every existing reader in the file. Use `newContacts` to keep them.
    */
   subscribed?: boolean | undefined;
   /**
@@ -184,11 +184,11 @@ export interface ImportAllOptions extends ManyOptions {
   wait?: Omit<JobWaitOptions<ImportJob>, 'signal'> | undefined;
 }
 
-/** How to change many contacts, in one job after another. */
+/** The options of a call that changes many contacts, in one job after another. */
 interface ManyOptions extends Omit<RequestOptions, 'once'> {
   /**
-   * The row to begin with, from 0: the `resumeFrom` of a `PartialError`, or the `from` of `onProgress()`. The
-   * rows before it are passed over.
+   * The index of the first row, from 0: the `resumeFrom` of a `PartialError`, or the `from` of `onProgress()`. The
+   * rows before it are skipped.
    * @default 0
    */
   from?: number | undefined;
@@ -196,19 +196,19 @@ interface ManyOptions extends Omit<RequestOptions, 'once'> {
   onProgress?: ((progress: BulkProgress) => void) | undefined;
 }
 
-/** How far a change of many contacts is, in rows. */
+/** The progress of a call for many contacts, in rows. */
 export interface BulkProgress {
   readonly done: number;
   readonly failed: number;
   readonly unknown: number;
-  /** The row after the last one that has its end: a run after a crash goes on with it as `from`. */
+  /** The index of the next row without a result. After a crash, pass it as `from` to continue. */
   readonly from: number;
 }
 
 /**
- * What became of a change of many contacts. A row that a job names among its errors has `failed` with the
- * service's reason. Where a job names fewer rows than it counts as failed, or does not count all of its rows,
- * the rows that it does not name are `unknown`.
+ * The result of a call for many contacts. A row that a job names in its errors is in `failed`, with the service's
+ * reason. If a job counts more failed rows than it names, or does not count all of its rows, the rows that it does
+ * not name are in `unknown`.
  */
 export interface JobReport<Row, Job extends OpenRecord> extends Report<Row> {
   /** Every job that has ended, as the service returned it. */
@@ -216,22 +216,22 @@ export interface JobReport<Row, Job extends OpenRecord> extends Report<Row> {
 }
 
 /**
- * One row of an import: an email and custom fields, a key for each or in `data`. At run time `subscribed` may also be
- * a word such as `yes` or `0`. A row with `id`, `createdAt` and `subscribed` is a contact that was read: `false` is sent
- * for it, `true` is not.
+ * One row of an import: an email and custom fields, as keys of the row or in `data`. At run time, `subscribed` may
+ * also be a word such as `yes` or `0`. A row with `id`, `createdAt` and `subscribed` is a record that was read: for
+ * such a row, `subscribed: false` is sent and `subscribed: true` is not.
  */
 export type ImportRow<Fields extends object = object> = {
   readonly email: string;
   readonly subscribed?: boolean | undefined;
 } & ([keyof Fields] extends [never] ? OpenInput : ImportFields<Fields> & ImportRecord<Fields>);
 
-// No `null`: an empty cell changes nothing, so that an import cannot delete a field.
+// Without `null`: an import cannot delete a field, because an empty cell changes nothing.
 type ImportFields<Fields extends object> = {
   readonly [Key in keyof Fields]?: Cell<Fields[Key]> | undefined;
 };
 type Cell<Value> = Value extends Date ? Date | string : Value;
 
-/** The fields of a contact that was read, and of what `create()` takes. */
+/** The fields of a contact that was read, and of the contacts that `create()` takes. */
 type ImportRecord<Fields extends object> = {
   readonly [
     Key in 'id' | 'createdAt' | 'updatedAt' | '_meta' as Key extends keyof Fields ? never : Key
@@ -241,8 +241,9 @@ type ImportRecord<Fields extends object> = {
   : { readonly data?: ImportFields<Fields> | null | undefined });
 
 /**
- * Rows to import: objects, or the text or bytes of a CSV file in pieces. A file is UTF-8 or UTF-16, with
- * commas, semicolons, tabs or bars (or any `separator`); a record that cannot be read, or of more than 1 MB, fails with its line.
+ * Rows to import: objects, or the text or bytes of a CSV file in pieces. A file is UTF-8 or UTF-16, with commas,
+ * semicolons, tabs or vertical bars (or any `separator`). A record that cannot be read, or is longer than 1 MB, fails
+ * with the number of its line.
  */
 export type ImportRows<Fields extends object = object> =
   | RowSource<ImportRow<Fields>>

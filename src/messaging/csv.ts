@@ -1,20 +1,21 @@
 import Papa from 'papaparse';
 import { invalidRequest } from '../core/errors.js';
 
-/** CSV as programs write it: a decoder of its bytes, a reader of its records, and a writer. Parsing is papaparse's. */
+/** A decoder, a reader and a writer of CSV files as other programs export them. papaparse does the parsing. */
 
 /**
- * Decodes the pieces of a CSV file: UTF-8, or UTF-16 with or without a byte-order mark. Any other encoding is
- * refused, since a guess would change names in silence, and so is what is no text. Line breaks become `\n`.
+ * Decodes the pieces of a CSV file: UTF-8, or UTF-16 with or without a byte-order mark. Throws for any other
+ * encoding, because a wrong guess would silently change names, and for files that are not text. Line breaks become
+ * `\n`.
  */
 export class CsvDecoder {
   #decoder: TextDecoder | undefined;
-  /** The first bytes, until there are enough of them to know the encoding. */
+  /** The first bytes, held back until they are enough to detect the encoding. */
   #head = new Uint8Array(0);
   #isStart = true;
   #endsInReturn = false;
 
-  /** The encoding, once enough bytes are there to know it. */
+  /** The encoding; `undefined` until enough bytes have arrived to detect it. */
   get encoding(): string | undefined {
     return this.#decoder?.encoding;
   }
@@ -23,7 +24,7 @@ export class CsvDecoder {
     return this.#plain(typeof piece === 'string' ? piece : this.#text(piece, true));
   }
 
-  /** What is left when the file is over. */
+  /** Returns the remaining text at the end of the file. */
   end(): string {
     const rest = this.#text(new Uint8Array(0), false);
     return this.#plain(rest) + (this.#endsInReturn ? '\n' : '');
@@ -52,7 +53,8 @@ export class CsvDecoder {
     return text;
   }
 
-  // A pair of return and line feed may be cut in two.
+  // Removes the byte-order mark and converts line breaks. A return at the end of a piece is held back, because the
+  // line feed that belongs to it may begin the next piece.
   #plain(text: string): string {
     if (text === '') {
       return '';
@@ -66,7 +68,7 @@ export class CsvDecoder {
   }
 }
 
-// Without a mark: the zeros of UTF-16 stand where plain letters have their second byte.
+// Without a byte-order mark, UTF-16 is recognized by the zero byte of the first character, which is usually ASCII.
 function encodingOf([first, second]: Uint8Array): string {
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) {
     return 'utf-16le';
@@ -106,25 +108,27 @@ function refusal(message: string): Error {
 
 /** A record of a CSV file, or a line that cannot be read as one. */
 export interface CsvRecord {
-  /** The line where it begins, from 1. */
+  /** The number of the line where the record begins, from 1. */
   readonly line: number;
-  /** Of a line that cannot be read: its text, cut at the separators. */
+  /** The fields of the record. For a line that cannot be read: its text, split at the separators. */
   readonly fields: string[];
-  /** Why it cannot be read. */
+  /** The reason why the record cannot be read. */
   readonly problem?: string;
 }
 
-// A quote that opens a field and is never closed would make one record of the rest of the file.
+// The maximum length of a record in characters. Without it, a quote that is never closed would turn the rest of the
+// file into one record.
 const maxRecord = 1024 * 1024;
-// After a broken record one line is looked at, then twice as much each time: many may be broken.
+// The window after a broken record is one line. Each further window is twice as long as the one before it, so that
+// many broken records in a row do not each need a window of 1 MB.
 const minWindow = 1;
-/** So much text is collected before it is read: reading begins at the same record again and again. */
+/** This many characters are collected before they are parsed: an incomplete record is parsed again each time. */
 const minText = 64 * 1024;
 
 /**
- * Reads records out of the text of a CSV file, in pieces, and yields them in blocks: a piece may be a
- * whole file. A record that cannot be read is reported with its line, and reading goes on at the next
- * line. Empty lines, and lines of separators alone, are no records.
+ * Reads records from the text of a CSV file, in pieces, and yields them in blocks, because a piece may be a
+ * whole file. A record that cannot be read is reported with its line, and reading continues at the next
+ * line. Empty lines, and lines that have only separators, are skipped.
  */
 export class CsvReader {
   #text = '';
@@ -136,17 +140,17 @@ export class CsvReader {
   #header: readonly string[] | undefined;
   #separator: string | undefined;
 
-  /** Without a `separator` it is found as papaparse finds it. */
+  /** Without a `separator`, papaparse detects it. */
   constructor(separator?: string) {
     this.#separator = separator;
   }
 
-  /** The names of the columns, trimmed, once the header is read. */
+  /** The trimmed names of the columns; `undefined` until the header has been read. */
   get header(): readonly string[] | undefined {
     return this.#header;
   }
 
-  /** What stands between two fields. */
+  /** The character that separates two fields. */
   get separator(): string {
     return this.#separator ?? ',';
   }
@@ -194,7 +198,7 @@ export class CsvReader {
         continue;
       }
       if (lastEnd <= at) {
-        break; // the rest of the line is still to come
+        break; // the rest of the line is in a later piece
       }
       const window = this.#text.slice(at, end);
       const { records, consumed, problem, fields } = this.#parse(window);
@@ -209,13 +213,13 @@ export class CsvReader {
       } else if (isLast || end < lastEnd || this.#text.length - at > maxRecord) {
         yield broken('a quote opens a field, and does not end within 1 MB');
       } else {
-        break; // the rest of the record is still to come
+        break; // the rest of the record is in a later piece
       }
     }
     this.#text = this.#text.slice(at);
   }
 
-  // Excel writes "sep=;" above the header, and reads it.
+  // Reads the line "sep=;" that Excel writes above the header. Returns the length of the line, or 0 without it.
   #separatorLine(): number {
     const [line, separator] =
       this.#line === 1 ? (/^"?sep=([,;|\t])"?\n/i.exec(this.#text) ?? []) : [];
@@ -227,20 +231,20 @@ export class CsvReader {
     return line.length;
   }
 
-  // Windows end with a line, so that what stands behind a quote is known.
+  // A window ends with a complete line, so that the character after a quote is always in the window.
   #windowEnd(at: number): number {
     const end = this.#text.lastIndexOf('\n', at + this.#window - 1) + 1;
     return end > at ? end : this.#text.indexOf('\n', at) + 1;
   }
 
-  /** The fields of a line that cannot be parsed. */
+  /** Splits a line that cannot be parsed at its separators. */
   #cutLine(at: number): string[] {
     const end = this.#text.indexOf('\n', at);
     const line = this.#text.slice(at, end === -1 ? undefined : end);
     return line.length > maxRecord ? [] : line.split(this.separator).map(unquote);
   }
 
-  /** The records at the start of a window, up to the first that is broken. */
+  /** Parses the records at the start of a window, up to the first broken one. */
   #parse(window: string): Part {
     this.#separator ??= findSeparator(window);
     const records: CsvRecord[] = [];
@@ -269,7 +273,7 @@ export class CsvReader {
     };
     const config = { delimiter: this.#separator, newline: '\n', step };
     const parser = new Papa.Parser(config as object);
-    const rest = parser.parse(window, 0, true) as Parsed; // what its steps get
+    const rest = parser.parse(window, 0, true) as Parsed; // the result has the form that `step` gets
     if (problem === undefined && rest.errors.length > 0) {
       problem = strayQuote;
     }
@@ -281,7 +285,7 @@ export class CsvReader {
     return { records, consumed, problem, fields: broken };
   }
 
-  // Several lines with fields too few are most likely glued together by a stray quote.
+  // A record that spans several lines and has too few fields was most likely joined by a stray quote.
   #problemOf(fields: readonly string[], lines: number): string | undefined {
     const columns = this.#header?.length ?? fields.length;
     const isTooLong = fields.length > columns && !isBlank(fields.slice(columns));
@@ -295,7 +299,7 @@ interface Part {
   readonly records: CsvRecord[];
   readonly consumed: number;
   readonly problem: string | undefined;
-  /** The fields of the next one, if the parser could read them. */
+  /** The fields of the next record, if the parser could read them. */
   readonly fields: string[] | undefined;
 }
 
@@ -318,7 +322,7 @@ interface Parsed {
 const strayQuote =
   'a quote that opens a field is followed by something else than the end of the field';
 
-// Spreadsheets end with rows of separators.
+// Exports of spreadsheets often end with lines that have only separators.
 function isBlank(fields: readonly string[]): boolean {
   for (const field of fields) {
     if (field !== '' && field.trim() !== '') {
@@ -336,7 +340,7 @@ function linesIn(text: string, start: number, end: number): number {
   return lines;
 }
 
-/** CSV with a header, and a line break after each record. */
+/** Writes CSV with a header, and a line break after each record. */
 export function csvText(fields: readonly string[], rows: readonly (readonly string[])[]): string {
   const text = Papa.unparse({ fields: [...fields], data: [...rows] }, { newline: '\n' });
   return text.endsWith('\n') ? text : `${text}\n`;

@@ -12,7 +12,7 @@ export const routes = {
     returns: anyList<Domain>('domains'),
   }),
   create: route('POST /domains', { body: of<DomainCreate | Domain>(), returns: of<Domain>() }),
-  // A GET that acts: it only brings forward the check that runs every 5 minutes anyway.
+  // A GET with an effect: it starts the check early that the service runs every 5 minutes anyway.
   verify: route('GET /domains/{id}/verify', { returns: of<DomainVerification>() }),
   delete: route('DELETE /domains/{id}', { returns: of<Acknowledgement>() }),
 };
@@ -23,7 +23,7 @@ export interface Domain extends OpenRecord {
 }
 
 /**
- * A domain to add. The service does not document these names. A domain that a method returned will do:
+ * A domain to add. The service does not document these names. You may pass a domain that a method returned:
  * its `id` is left out.
  */
 export interface DomainCreate extends OpenInput {
@@ -86,9 +86,9 @@ export class Domains implements MethodsFor<typeof routes> {
   }
 
   /**
-   * Waits until a domain is verified, and resolves with the last check. It checks every 60 s, at most
-   * every 30 s, for an hour by default: DNS changes take their time, and the service checks every 5
-   * minutes as well. `isDone` decides where your service has other words than `verified`.
+   * Waits until a domain is verified, and resolves with the last check. By default it checks every 60 s for an
+   * hour; the shortest interval is 30 s. DNS changes take time, and the service itself checks every 5 minutes. If
+   * your service has another word than `verified`, pass `isDone`.
    */
   waitUntilVerified(
     id: string,

@@ -39,7 +39,7 @@ const attachment = z
     }
   });
 
-// What other packages call the fields of an attachment.
+// The names of an attachment's fields in other packages, for the hint in the warning.
 const attachmentFields = {
   of: 'attachments',
   names: ['filename', 'content', 'contentType'],
@@ -68,7 +68,7 @@ const recipients = z.custom<Recipients>().check((context) => {
   }
 });
 
-// What other services call these fields.
+// The names of these fields in other services, for the hint in the warning.
 const sendAliases = {
   html: 'body',
   htmlBody: 'body',
@@ -94,7 +94,7 @@ const sendFields = z.looseObject({
   attachments: z.optional(z.array(attachment).check(z.maxLength(limits.attachments))),
 });
 
-// "content is either a template id or both subject and body"; a template may have the sender too.
+// "content is either a template id or both subject and body". A template may contain the sender too.
 const sendBody = sendFields.check((context) => {
   const { value } = context;
   if (value.template !== undefined) {
@@ -105,13 +105,13 @@ const sendBody = sendFields.check((context) => {
       continue;
     }
     const message = 'is required unless `template` is set';
-    // A misspelled `template` makes everything else look missing.
+    // If `template` is misspelled, all other fields seem to be missing: the error then suggests `template`.
     const instead = 'template';
     context.issues.push({ code: 'custom', path: [field], message, instead, input: value });
   }
 });
 
-// To judge the address is what the service is asked for.
+// Any text is allowed as an address, because the service is called to check it.
 const verifyBody = z.looseObject({ email: z.string().check(z.minLength(1)) });
 
 const sendResult = z.looseObject({
@@ -174,7 +174,7 @@ interface Problem {
   readonly message: string;
 }
 
-// Written out by hand: for a union, zod reports only that it fails.
+// Written by hand, because zod reports for a union only that it does not match.
 function* recipientProblems(value: unknown): Generator<Problem> {
   if (!Array.isArray(value)) {
     yield* addressProblems(value, []);

@@ -23,7 +23,7 @@ export const routes = {
     returns: of<SendResult>('emails'),
     normalize: normalizeMail,
     maxBodyBytes: limits.messageBytes,
-    // The service handles several recipients one after another: after a 429 some may have been mailed.
+    // The service handles several recipients one after another: before a 429, it may have mailed some of them.
     partial: (body: { to?: unknown } | undefined, status) =>
       Array.isArray(body?.to) && body.to.length > 1 && (status === 429 || status === undefined),
   }),
@@ -52,7 +52,7 @@ export type Recipients = Address | readonly Address[];
 export type SendRequest<Fields extends object = object> =
   TemplateSend<Fields> | ContentSend<Fields>;
 
-/** An email made from a template. Fields beside `template` override the template's own. */
+/** An email made from a template. The other fields of this object override those of the template. */
 export interface TemplateSend<Fields extends object = object> extends SendFields<Fields> {
   /** The id of a template; its variables come from `data`. */
   template: string;
@@ -64,7 +64,7 @@ export interface TemplateSend<Fields extends object = object> extends SendFields
   body?: string | undefined;
 }
 
-/** An email with its own content. */
+/** An email with a subject and a body. */
 export interface ContentSend<Fields extends object = object> extends SendFields<Fields> {
   template?: undefined;
   /** Its domain must be verified. */
@@ -80,7 +80,7 @@ interface SendFields<Fields extends object = object> {
   /** Each recipient is created as a contact, or the contact with that email is updated. */
   to: Recipients;
   /**
-   * The sender's name where `from` is a string.
+   * The sender's name, if `from` is a string.
    * @deprecated Use `from: { name, email }`.
    */
   name?: string | undefined;
@@ -103,16 +103,16 @@ interface SendFields<Fields extends object = object> {
 }
 
 /**
- * A file that goes with an email. The service does not document its fields: these are the usual names, and others
- * are sent with a `warning`. `attachment(path)` of `postreel/node` reads one.
+ * A file that is attached to an email. The service does not document its fields: these are the usual names, and other
+ * fields are sent with a `warning`. `attachment(path)` of `postreel/node` reads a file.
  */
 export interface Attachment extends OpenInput {
   /** The service does not document this name. */
   filename?: string | undefined;
   /**
-   * Bytes, a blob, base64, or a data address (`data:…;base64,…`). It is sent as base64. Any other text, such as a
-   * path, is refused, and so are a stream and a missing content. The service does not document this name: where
-   * another field of your service stands for the content, such as a link, set `content: undefined`.
+   * Bytes, a blob, base64, or a data URL (`data:…;base64,…`). The content is sent as base64. Any other text, such
+   * as a path, is rejected, and so are a stream and a missing content. The service does not document this name:
+   * if your service uses another field for the content, such as a link, set `content: undefined`.
    */
   content: string | Uint8Array | ArrayBuffer | Blob | undefined;
   /** E.g. `application/pdf`. The service does not document this name. */
@@ -143,12 +143,12 @@ export interface VerifyRequest {
 export interface AddressVerification {
   email: string;
   valid: boolean;
-  /** Whether it belongs to a disposable email provider. */
+  /** Whether the address belongs to a disposable email provider. */
   isDisposable: boolean;
   isAlias: boolean;
   isTypo: boolean;
   isPlusAddressed: boolean;
-  /** Whether it belongs to a personal email provider. */
+  /** Whether the address belongs to a personal email provider. */
   isPersonalEmail: boolean;
   domainExists: boolean;
   hasWebsite: boolean;
@@ -163,7 +163,7 @@ export interface VerifiedAddress {
   readonly error: unknown;
 }
 
-/** What emails need beside their transport. */
+/** The parts of the client that `Emails` uses, next to the transport. */
 interface EmailsParts {
   readonly rules: DataOptions;
   readonly warn: (message: string) => void;
@@ -198,7 +198,7 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
     return this.sendUnder(undefined, body, options);
   }
 
-  /** The same under a key of ours. @internal */
+  /** Sends an email as `send()` does, with the key that `sendEach()` makes for the journal. @internal */
   sendUnder(
     once: OnceKey | undefined,
     body: SendRequest<Fields>,
@@ -212,10 +212,10 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
     return Array.isArray(to) && to.length > 1 ? call.map((data) => this.#told(to, data)) : call;
   }
 
-  /** The email in the form in which it is sent, except for its files. @internal */
+  /** Returns the email in the form in which it is sent, except for its files. @internal */
   toRequest<Body>(body: Body): Body {
     const own = withOwnForm(body);
-    const normalized = isRecord(own) ? (normalizeMail(own) as Body) : own; // the same fields
+    const normalized = isRecord(own) ? (normalizeMail(own) as Body) : own; // normalizing keeps the fields
     return withEmptyDeleted(normalized, this.#rules);
   }
 
@@ -224,7 +224,7 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
     this.#warn(message);
   }
 
-  /** Tells who of several recipients was left out. */
+  /** Emits a `warning` that names the recipients for whom the response has no email. */
   #told(to: readonly unknown[], data: SendResult): SendResult {
     const missing = withoutEmail(to, data);
     if (missing.length > 0) {
@@ -241,17 +241,17 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
   }
 }
 
-/** Brings the addresses of an email into the form in which they are sent. */
+/** Converts the addresses of an email to the form in which they are sent. */
 function normalizeMail(body: Record<string, unknown>): Record<string, unknown> {
   return mapFields(mapFields(body, ['to', 'from'], normalizeAddress), ['reply'], normalizeEmail);
 }
 
-/** An email that has a `toJSON()`, as it is sent. */
+/** Returns the email in the form in which it is sent: if it has `toJSON()`, the result of that. */
 function withOwnForm<Body>(body: Body): Body {
-  return isRecord(body) ? (fieldsOf(body) as Body) : body; // the same email
+  return isRecord(body) ? (fieldsOf(body) as Body) : body; // `toJSON()` returns the same email
 }
 
-/** Who of several recipients has no email in the answer; empty where the answer does not tell. */
+/** Returns the recipients without an email in the response; an empty list if the response does not show them. */
 function withoutEmail(to: readonly unknown[], answer: unknown): readonly string[] {
   const emails: unknown = isRecord(answer) ? answer['emails'] : undefined;
   if (!Array.isArray(emails) || emails.length >= to.length) {
@@ -265,7 +265,7 @@ function withoutEmail(to: readonly unknown[], answer: unknown): readonly string[
     .filter((email) => !mailed.has(emailKey(email)));
 }
 
-/** The places of recipients who come before in the same list. */
+/** Returns the indexes of recipients who are in the list a second time. */
 export function repeated(to: unknown): readonly number[] {
   const seen = new Set<string>();
   const list: readonly unknown[] = Array.isArray(to) ? to : [];

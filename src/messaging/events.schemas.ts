@@ -16,7 +16,7 @@ const track = {
   body: trackBody,
   known: {
     ...knownOf(trackBody),
-    aliases: { name: 'event', eventName: 'event', properties: 'data' }, // of other services
+    aliases: { name: 'event', eventName: 'event', properties: 'data' }, // the names in other services
   },
   returns: z.looseObject({ contact: z.string(), event: z.string(), timestamp: z.string() }),
   warnings: (body: TrackRequest, rules?: DataOptions) => [
@@ -37,7 +37,7 @@ export const schemas = {
 
 export const trackingSchemas = { track } satisfies SchemasFor<typeof trackingRoutes>;
 
-// The document leaves open whether it is required.
+// The service does not document whether `email` is required, so a missing one is only a warning.
 function missingWarnings({ email: given }: TrackRequest): readonly string[] {
   return given === undefined ? ['`email` is missing. The service may reject the event.'] : [];
 }

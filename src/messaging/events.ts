@@ -26,7 +26,7 @@ export const routes = {
   delete: route('DELETE /events/{eventName}', { returns: of<Acknowledgement>() }),
 };
 
-/** The endpoint that frontends may call too: the client's own `track()`. */
+/** The endpoint of `messaging.track()`, which frontends may call too. */
 export const trackingRoutes = {
   track: route('POST /v1/track', {
     ...tracking,
@@ -59,7 +59,7 @@ export interface TrackResult {
   timestamp: string;
 }
 
-/** An event as it was tracked. The service does not document its fields. */
+/** A tracked event. The service does not document its fields. */
 export interface TrackedEvent extends OpenRecord {}
 
 /** Which events to list. The service does not document these names. */
@@ -128,7 +128,7 @@ export class Events<Fields extends object = object> implements NamesOf<typeof ro
     return this.#transport.send(routes.usage, { params: { eventName } }, options);
   }
 
-  /** Deletes every event of that name; `usage()` says what listens for it. */
+  /** Deletes every event of that name; `usage()` lists where it is used. */
   delete(eventName: string, options?: RequestOptions): Call<Acknowledgement> {
     return this.#transport.send(routes.delete, { params: { eventName } }, options);
   }

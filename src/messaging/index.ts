@@ -34,7 +34,7 @@ export {
 export type { RowSource } from './shared/row-source.js';
 export type { ListQuery, PeriodQuery } from './shared/values.js';
 
-// One resource after another: its class and its types.
+// The resources: the class and the types of each.
 export type {
   Activity,
   ActivityCount,

@@ -4,7 +4,7 @@ import type { SchemasFor } from '../core/route.js';
 import { listQuery, email, lenient, open } from './shared/values.schemas.js';
 import type { routes, Project } from './projects.js';
 
-// A body that may be left out: its check gets what was left out too.
+// A body that may be left out. A custom check, because it must accept `undefined` too.
 const optionalBody = z.custom<OpenRecord>(
   (value: unknown) => value === undefined || isRecord(value),
   'must be an object',

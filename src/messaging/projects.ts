@@ -35,7 +35,7 @@ export const routes = {
   delete: route('DELETE /users/@me/projects/{id}', { key, returns: of<Acknowledgement>() }),
   regenerateKeys: route('POST /users/@me/projects/{id}/regenerate-keys', {
     key,
-    takesOnce: false, // a journal is no place for keys
+    takesOnce: false, // keys must not be stored in a journal
     returns: of<ProjectKeys>(),
   }),
   securityReport: route('GET /users/@me/projects/{id}/security', {
@@ -55,13 +55,13 @@ export const routes = {
   billing: {
     createCheckout: route('POST /users/@me/projects/{id}/checkout', {
       key,
-      takesOnce: false, // its page expires
+      takesOnce: false, // the page of the session expires, so a stored response would be useless
       body: of<CheckoutCreate | undefined>(),
       returns: of<CheckoutSession>(),
     }),
     createPortal: route('POST /users/@me/projects/{id}/billing-portal', {
       key,
-      takesOnce: false, // the same
+      takesOnce: false, // the page of the portal expires too
       body: of<BillingPortalCreate | undefined>(),
       returns: of<BillingPortal>(),
     }),
@@ -117,16 +117,16 @@ export interface Project extends OpenRecord {
 export interface ProjectQuery extends ListQuery {}
 
 /**
- * A project to create. The service does not document its fields. A project that a method returned will
- * do: its `id`, `createdAt` and `updatedAt` are left out.
+ * A project to create. The service does not document its fields. You may pass a project that a method returned:
+ * its `id`, `createdAt` and `updatedAt` are left out.
  */
 export interface ProjectCreate extends OpenInput {
   name?: string | undefined;
 }
 
 /**
- * The settings to change. The service does not document its fields. A project that a method returned
- * will do: its `id`, `createdAt` and `updatedAt` are left out.
+ * The settings to change. The service does not document its fields. You may pass a project that a method
+ * returned: its `id`, `createdAt` and `updatedAt` are left out.
  */
 export interface ProjectUpdate extends OpenInput {}
 
@@ -136,8 +136,8 @@ export interface ProjectKeys extends OpenRecord {}
 /** How to replace the keys of a project. */
 export interface RegenerateOptions extends RequestOptions {
   /**
-   * Switches this client to the new key; only for the client's own project. If the answer has no
-   * new key in it, the old one stays and a `warning` event is emitted.
+   * Switches this client to the new key; only for the project of the client's key. If the response has no
+   * new key, the client keeps the old one and emits a `warning`.
    * @default false
    */
   swapKey?: boolean | undefined;
@@ -154,7 +154,7 @@ export interface ProjectSetupState extends OpenRecord {}
 
 /** Options of a reset. The service does not document its fields. */
 export interface ProjectReset extends OpenInput {
-  /** The id of the project, to make sure. It is checked here and not sent. */
+  /** The id of the project, as a confirmation. The SDK checks it and does not send it. */
   confirm?: string | undefined;
 }
 
@@ -255,7 +255,7 @@ export class Projects implements MethodsFor<typeof routes> {
 
   /**
    * Replaces both keys of a project, secret and public; the old ones stop working. With `swapKey`,
-   * this client and those derived from it by `with()` switch to the new key; without it they keep
+   * this client and the clients derived from it by `with()` switch to the new key; without `swapKey` they keep
    * the old one.
    */
   regenerateKeys(id: string, options?: RegenerateOptions): Call<ProjectKeys> {
@@ -278,7 +278,7 @@ export class Projects implements MethodsFor<typeof routes> {
 
   /**
    * Wipes all data of a project. This cannot be undone. `confirm` must be the id of the project; without
-   * it the call is made with a `warning` that names the project.
+   * `confirm`, the call is made and a `warning` names the project.
    */
   reset(id: string, body?: ProjectReset, options?: RequestOptions): Call<Acknowledgement> {
     const { confirm, rest } = confirmationIn(body);
@@ -389,7 +389,7 @@ export class ProjectMembers implements MethodsFor<typeof routes.members> {
   }
 }
 
-// The confirmation is for us: a body without anything else is none.
+// Splits off the confirmation, which is not sent. A body without other fields is not sent either.
 function confirmationIn(body: ProjectReset | undefined) {
   if (!isRecord(body)) {
     return { confirm: undefined, rest: body };
@@ -406,12 +406,12 @@ function notConfirmed(id: string): InvalidRequestError {
   });
 }
 
-// What the service nests deeper is no answer to a call for two keys.
+// The maximum depth at which the keys are searched in the response: deeper texts are not the requested keys.
 const deepest = 4;
 
 /**
- * Finds the new key in the answer to `regenerateKeys()`: the first other string with the prefix of
- * the current key. The service does not document the fields of this answer.
+ * Finds the new key in the response to `regenerateKeys()`: the first string that has the prefix of the current key
+ * and differs from it. The service does not document the fields of this response.
  */
 function findNewKey(keys: unknown, current: string): string | undefined {
   const prefix = /^[a-z]+_/.exec(current)?.[0];

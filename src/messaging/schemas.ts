@@ -14,7 +14,7 @@ import { schemas as uploads } from './uploads.schemas.js';
 import { schemas as users } from './users.schemas.js';
 import { schemas as workflows } from './workflows.schemas.js';
 
-/** The schemas of every endpoint, under the same names as the routes; reached only lazily. */
+/** The schemas of every endpoint, under the same names as the routes. This module is loaded only on demand. */
 export const schemas = {
   ...emails,
   ...tracking,

@@ -19,7 +19,7 @@ const content = {
   trackMembership: z.optional(z.boolean()),
 };
 
-// To mail everybody a campaign needs no segment.
+// The hint for an empty condition: a campaign to everybody does not need a segment.
 const everybody = "to mail all, use `audienceType: 'ALL'` of a campaign";
 
 const segmentCreate = z

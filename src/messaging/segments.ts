@@ -19,7 +19,7 @@ export const routes = {
   compute: route('POST /segments/{id}/compute', { returns: of<SegmentComputation>() }),
   refresh: route('POST /segments/{id}/refresh', {
     returns: of<SegmentRefresh>(),
-    repeatable: true, // only recounts; fires no events
+    repeatable: true, // the service only recounts, and fires no events
   }),
   members: {
     list: route('GET /segments/{id}/contacts', {
@@ -30,7 +30,7 @@ export const routes = {
       body: of<SegmentMembersAdd>(),
       normalize: normalizeEmailsIn('emails'),
       returns: of<SegmentMembersChange>(),
-      repeatable: true, // the same members twice
+      repeatable: true, // adding the same members twice has the same effect
     }),
     remove: route('DELETE /segments/{id}/members', {
       body: of<SegmentMembersRemove>(),
@@ -79,14 +79,14 @@ export interface StaticSegmentCreate extends SegmentContent {
 }
 
 /**
- * A segment to create. A segment that a method returned will do: its `id`, `memberCount`, `createdAt`
+ * A segment to create. You may pass a segment that a method returned: its `id`, `memberCount`, `createdAt`
  * and `updatedAt` are left out, and so are fields that are `null`.
  */
 export type SegmentCreate<Fields extends object = object> =
   DynamicSegmentCreate<Fields> | StaticSegmentCreate | Segment<Fields>;
 
 /**
- * Changes to a segment. A segment that a method returned will do: its `id`, `type`, `memberCount`,
+ * Changes to a segment. You may pass a segment that a method returned: its `id`, `type`, `memberCount`,
  * `createdAt` and `updatedAt` are left out, and so is a `condition` that is `null`.
  */
 export interface SegmentUpdate<Fields extends object = object> extends SegmentContent {
@@ -124,7 +124,7 @@ export interface SegmentMembersAdd {
   emails: readonly string[];
   /** Creates contacts for emails that have none. */
   createMissing?: boolean | undefined;
-  /** Whether contacts that are created are subscribed. The service does not document the default: set it. */
+  /** Whether created contacts are subscribed. The service does not document the default: set it. */
   subscribed?: boolean | undefined;
 }
 
@@ -143,7 +143,7 @@ export interface SegmentComputation extends OpenRecord {}
 export interface SegmentRefresh extends OpenRecord {}
 
 const answerOnly = ['id', 'memberCount', 'createdAt', 'updatedAt'];
-// A segment's type never changes, and no condition can be taken away.
+// An update cannot change the type of a segment and cannot remove its condition.
 const createBack = { answerOnly, dropNull: 'all' } as const;
 const updateBack = { answerOnly: [...answerOnly, 'type'], dropNull: ['condition'] };
 
@@ -166,25 +166,25 @@ export class Segments<Fields extends object = object> implements NamesOf<typeof 
     this.members = new SegmentMembers(transport);
   }
 
-  /** Lists every segment; the service returns them all in one answer. */
+  /** Lists every segment; the service returns all of them in one response. */
   list(options?: ListOptions): Paginated<Segment<Fields>> {
-    return this.#transport.pages(routes.list, {}, options) as Paginated<Segment<Fields>>; // for any fields
+    return this.#transport.pages(routes.list, {}, options) as Paginated<Segment<Fields>>; // typed for any fields
   }
 
-  /** Creates a segment: a dynamic one with its condition, a static one without. */
+  /** Creates a segment: a dynamic one with a condition, or a static one without a condition. */
   create(body: SegmentCreate<Fields>, options?: RequestOptions): Call<Segment<Fields>> {
     return this.#transport.send(
       routes.create,
       { body: toRequestBody<SegmentCreate>(body, createBack) },
       options,
-    ) as Call<Segment<Fields>>; // for any fields
+    ) as Call<Segment<Fields>>; // typed for any fields
   }
 
   /** Gets one segment by its id, with its cached count of members. */
   get(id: string, options?: RequestOptions): Call<CountedSegment<Fields>> {
     return this.#transport.send(routes.get, { params: { id } }, options) as Call<
       CountedSegment<Fields>
-    >; // for any fields
+    >; // typed for any fields
   }
 
   /** Changes a segment. Fields that you leave out keep their values. */
@@ -193,7 +193,7 @@ export class Segments<Fields extends object = object> implements NamesOf<typeof 
       routes.update,
       { params: { id }, body: toRequestBody<SegmentUpdate>(body, updateBack) },
       options,
-    ) as Call<Segment<Fields>>; // for any fields
+    ) as Call<Segment<Fields>>; // typed for any fields
   }
 
   /** Deletes a segment; a `ConflictError` while an active campaign uses it. */
@@ -239,7 +239,7 @@ export class SegmentMembers<Fields extends object = object> implements NamesOf<
       routes.members.list,
       { params: { id }, query },
       options,
-    ) as Paginated<SegmentMember<Fields>>; // for any fields
+    ) as Paginated<SegmentMember<Fields>>; // typed for any fields
   }
 
   /** Adds members to a static segment. */

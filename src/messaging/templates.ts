@@ -33,7 +33,7 @@ export const routes = {
   usage: route('GET /templates/{id}/usage', { returns: of<TemplateUsage>() }),
 };
 
-/** What a template is for. */
+/** The purpose of a template. */
 export type TemplateType = 'TRANSACTIONAL' | 'MARKETING';
 
 /** An email template. The service does not document all of its fields. */
@@ -51,8 +51,8 @@ export interface Template extends OpenRecord {
 }
 
 /**
- * A template to create. You may add fields that the service does not document. A template that a
- * method returned will do: its `id`, `createdAt` and `updatedAt` are left out, and so are fields that
+ * A template to create. You may add fields that the service does not document. You may pass a template that a
+ * method returned: its `id`, `createdAt` and `updatedAt` are left out, and so are fields that
  * are `null`.
  */
 export interface TemplateCreate extends OpenInput {
@@ -67,7 +67,7 @@ export interface TemplateCreate extends OpenInput {
 }
 
 /**
- * Changes to a template. A template that a method returned will do: its `id`, `createdAt` and
+ * Changes to a template. You may pass a template that a method returned: its `id`, `createdAt` and
  * `updatedAt` are left out.
  */
 export interface TemplateUpdate extends OpenInput {

@@ -4,7 +4,7 @@ import { multipartBody } from '../core/upload.js';
 import type { Call, RequestOptions } from '../core/types.js';
 import type { Transport } from '../core/send.js';
 
-// The field's name is ours; the document has no maximum size.
+// The service documents neither the name of the form field, which this package chose, nor a maximum size.
 const image: UploadFacts = {
   form: multipartBody,
   field: 'image',
@@ -20,8 +20,8 @@ export const routes = {
   }),
 };
 
-// An alias, since it has no public name: the declarations of a user spell it out.
-/** An image to upload. Its content is never a text: a path would be stored in its place. */
+// A type alias, because it has no public name: the declarations of users then contain its structure.
+/** An image to upload. Its content cannot be a string: a path would be stored in place of the image. */
 export type ImageInput =
   Exclude<FileInput, NamedFile> | (NamedFile & { data: Exclude<NamedFile['data'], string> });
 
@@ -63,7 +63,7 @@ const byExtension: Readonly<Record<string, string>> = {
 
 const svgText = /^\s*(<\?xml[^>]*>\s*)?<svg[\s>]/s;
 
-// The first bytes of each format, as latin text; a dot stands for any byte.
+// The first bytes of each format, as Latin-1 text. A dot matches any byte.
 const signatures: readonly (readonly [RegExp, string])[] = [
   [/^\x89PNG\r\n/s, 'image/png'],
   [/^\xff\xd8\xff/s, 'image/jpeg'],
@@ -73,7 +73,7 @@ const signatures: readonly (readonly [RegExp, string])[] = [
   [svgText, 'image/svg+xml'],
 ];
 
-/** Gives an image without a content type the one that its name or its first bytes show. */
+/** Sets the content type of an image that has none, by the file's name or its first bytes. */
 function withImageType(given: FileInput): ImageInput {
   const file = isNamed(given) ? withSvgAsFile(given) : given;
   const named: NamedFile = isNamed(file) ? file : { data: file };
@@ -81,10 +81,10 @@ function withImageType(given: FileInput): ImageInput {
   const isTyped = contentType !== undefined || (data instanceof Blob && data.type !== '');
   const type = isTyped ? undefined : (typeOfName(filename) ?? typeOfBytes(data));
   const image = type === undefined ? file : { ...named, filename, contentType: type };
-  return image as ImageInput; // a text is refused when the call is built
+  return image as ImageInput; // the call rejects a string when its request body is built
 }
 
-/** JavaScript may give an SVG as its text; any other text is refused, since it is a path. */
+/** Converts the text of an SVG to a `Blob`. Any other text is rejected later, because it is most likely a path. */
 function withSvgAsFile(file: NamedFile): NamedFile {
   const { data } = file;
   return typeof data === 'string' && svgText.test(data)
@@ -112,7 +112,7 @@ function typeOfBytes(data: NamedFile['data']): string | undefined {
 
 function textOf(data: NamedFile['data']): string {
   if (!isBytes(data)) {
-    return ''; // a Blob can only be read later
+    return ''; // a `Blob` can only be read asynchronously
   }
   return latin(ArrayBuffer.isView(data) ? data : new Uint8Array(data));
 }

@@ -54,7 +54,7 @@ const workflowUpdate = z.looseObject({
 const workflowCreate = z.extend(workflowUpdate, {
   name: z.optional(z.string()),
   eventName: z.optional(z.string()),
-}) as unknown as z.ZodMiniType<WorkflowCreate>; // what has no effect is a warning, not an error
+}) as unknown as z.ZodMiniType<WorkflowCreate>; // a field without effect is a warning, not an error
 
 const stepUpdate = z.looseObject({ name: z.optional(z.string()), config: z.optional(record) });
 

@@ -74,12 +74,12 @@ export const routes = {
     }),
     cancelAll: route('POST /workflows/{id}/executions/cancel-all', {
       returns: of<Acknowledgement>(),
-      repeatable: true, // it cancels what is active, and what was started in between as well
+      repeatable: true, // a second call also cancels executions that were started in between
     }),
   },
 };
 
-/** What a step does. */
+/** The type of a step: the action that it performs. */
 export type StepType =
   'SEND_EMAIL' | 'DELAY' | 'WAIT_FOR_EVENT' | 'CONDITION' | 'WEBHOOK' | 'UPDATE_CONTACT' | 'EXIT';
 
@@ -91,7 +91,7 @@ export interface Workflow extends OpenRecord {
   id: string;
   triggerType?: 'EVENT' | (string & {}) | undefined;
   enabled?: boolean | undefined;
-  /** Whether a contact may go through it more than once. */
+  /** Whether a contact may go through the workflow more than once. */
   allowReentry?: boolean | undefined;
 }
 
@@ -102,13 +102,13 @@ export interface WorkflowGraph extends Workflow {
 }
 
 /**
- * A workflow to create. It starts disabled, with an `EVENT` trigger. A workflow that a method returned
- * will do: its `id`, `steps`, `transitions`, `createdAt` and `updatedAt` are left out.
+ * A workflow to create. It starts disabled, with an `EVENT` trigger. You may pass a workflow that a method
+ * returned: its `id`, `steps`, `transitions`, `createdAt` and `updatedAt` are left out.
  */
 export interface WorkflowCreate extends OpenInput {
   /** The service does not document this name. */
   name?: string | undefined;
-  /** The event that starts it. The service does not document this name. */
+  /** The event that starts the workflow. The service does not document this name. */
   eventName?: string | undefined;
   /** Every workflow is created with this trigger; `workflows.update()` changes it. */
   triggerType?: 'EVENT' | undefined;
@@ -119,8 +119,8 @@ export interface WorkflowCreate extends OpenInput {
 }
 
 /**
- * Changes to a workflow. The service does not document all of its fields. A workflow that a method
- * returned will do: its `id`, `steps`, `transitions`, `createdAt` and `updatedAt` are left out.
+ * Changes to a workflow. The service does not document all of its fields. You may pass a workflow that a method
+ * returned: its `id`, `steps`, `transitions`, `createdAt` and `updatedAt` are left out.
  */
 export interface WorkflowUpdate extends OpenInput {
   triggerType?: 'EVENT' | (string & {}) | undefined;
@@ -144,7 +144,7 @@ export interface WorkflowStep extends OpenRecord {
 /** The configuration of a step. The service does not document its fields. */
 export interface StepConfig extends OpenInput {}
 
-/** A step to add. A step that a method returned will do: its `id` is left out. */
+/** A step to add. You may pass a step that a method returned: its `id` is left out. */
 export interface StepCreate extends OpenInput {
   type: StepType;
   /** The service does not document this name. */
@@ -153,7 +153,7 @@ export interface StepCreate extends OpenInput {
   config?: StepConfig | undefined;
 }
 
-/** Changes to a step. A step that a method returned will do: its `id` is left out. */
+/** Changes to a step. You may pass a step that a method returned: its `id` is left out. */
 export interface StepUpdate extends OpenInput {
   /** The service does not document this name. */
   name?: string | undefined;
@@ -177,7 +177,7 @@ export interface WorkflowTransition extends OpenRecord {
   branch?: TransitionBranch | (string & {}) | null | undefined;
 }
 
-/** A transition to add. A transition that a method returned will do: its `id` is left out. */
+/** A transition to add. You may pass a transition that a method returned: its `id` is left out. */
 export interface TransitionCreate extends OpenInput {
   /** The service does not document this name. */
   fromStepId?: string | undefined;
@@ -289,7 +289,7 @@ export class Workflows implements MethodsFor<typeof routes> {
 
   /**
    * Deletes a workflow. Its active executions must be cancelled or completed first. With
-   * `cancelExecutions` a failure leaves the call's outcome unknown: they may have been cancelled.
+   * `cancelExecutions`, the outcome of a failed call is `'unknown'`: the executions may have been cancelled.
    */
   delete(id: string, options?: WorkflowDeleteOptions): Call<Acknowledgement> {
     let cancelling: Call<Acknowledgement> | undefined;
@@ -313,10 +313,11 @@ export class Workflows implements MethodsFor<typeof routes> {
   }
 
   /**
-   * Deploys a workflow that is written as code: as a new version beside the one that runs, disabled, read
-   * back and compared. With `enable` it then takes the other's place; between the two calls that do so
-   * nothing is on, and events of that moment are lost. A definition that is deployed already is left alone.
-   * A failure takes back what was done, and says what is on; after a crash, deploy again.
+   * Deploys a workflow that is written as code, as a new version next to the running one. The new version is
+   * disabled; it is read back and compared with the definition. With `enable`, it then replaces the running version:
+   * between the two calls that switch, neither is on, and events of that moment are lost. A definition that is
+   * already deployed is not created again. If a deployment fails, it undoes its changes, and the error says which
+   * version is on. After a crash, deploy again.
    * @throws an `InvalidRequestError` for a template that does not exist, and with the code
    *   `WORKFLOW_EXISTS` for a workflow of that name and event that was not deployed from here; a
    *   `PostreelError` with the code `MARK_DROPPED` or `NOT_AS_DEPLOYED` where the service does not keep what
@@ -327,7 +328,7 @@ export class Workflows implements MethodsFor<typeof routes> {
     settings?: DeployOptions,
     options?: RequestOptions,
   ): Promise<Deployment> {
-    // Loaded here: workflows as code are for scripts.
+    // Loaded on demand: mostly scripts deploy workflows.
     const { deploy } = await import('./workflows/deploy.js');
     return deploy(definition, settings, { ...this.#parts, workflows: this }, options);
   }
@@ -379,7 +380,7 @@ export class WorkflowSteps implements MethodsFor<typeof routes.steps> {
     query?: StepDelete,
     options?: RequestOptions,
   ): Call<Acknowledgement> {
-    // The document has `splice=true` only: "false" could be read as true, like any other text.
+    // The document shows only `splice=true`: a service could read the text "false" as true, so it is not sent.
     const sent = query?.splice === false ? { ...query, splice: undefined } : query;
     return this.#transport.send(
       routes.steps.delete,
@@ -390,7 +391,7 @@ export class WorkflowSteps implements MethodsFor<typeof routes.steps> {
 }
 
 /**
- * The ways from step to step of a workflow.
+ * The transitions between the steps of a workflow.
  * @example
  * await messaging.workflows.transitions.create(id, {
  *   fromStepId: condition.id,
@@ -429,7 +430,7 @@ export class WorkflowTransitions implements MethodsFor<typeof routes.transitions
 }
 
 /**
- * The ways of contacts through a workflow.
+ * The executions of a workflow: each is one contact's run through it.
  * @example
  * await messaging.workflows.executions.start(id, { contactId, context: { coupon: 'SPRING' } });
  */
@@ -458,9 +459,9 @@ export class WorkflowExecutions implements MethodsFor<typeof routes.executions> 
   }
 
   /**
-   * Waits until a contact has gone through a workflow: for 10 minutes with a check every 10 seconds
-   * unless you say otherwise. A failed or canceled execution rejects with a `JobFailedError`. The
-   * service does not document the statuses: the usual words end the wait, `isDone` decides otherwise.
+   * Waits until a contact has gone through a workflow. By default it checks every 10 seconds for 10 minutes.
+   * A failed or canceled execution rejects with a `JobFailedError`. The service does not document the status
+   * values: the usual words end the wait. For other words, pass `isDone`.
    */
   wait(
     id: string,
@@ -484,7 +485,7 @@ export class WorkflowExecutions implements MethodsFor<typeof routes.executions> 
   }
 }
 
-/** What a workflow's methods need beside the transport. */
+/** The parts of the client that `Workflows` uses, next to the transport. */
 interface WorkflowParts extends Pick<DeployParts, 'templates' | 'checkTexts'> {
   readonly checks: StatusChecks;
 }
@@ -509,6 +510,6 @@ const executionWait = {
   kind: 'Execution',
   timeout: 600_000,
   interval: 10_000,
-  // Some services tell who left by an EXIT step from who came to the end.
+  // Some services have a separate status for executions that ended in an EXIT step.
   isDone: (status: string | undefined) => jobStage(status) === 'done' || status === 'EXITED',
 };

@@ -4,57 +4,60 @@ import { isReserved, reservedKeys } from '../shared/data.js';
 import type { ImportAllOptions } from '../contacts.types.js';
 import { recordFields } from '../shared/read-record.js';
 
-/** Reads the text of a cell. */
+/** The `read` function of a column: turns the text of a cell into a value. */
 type ReadCell = (text: string) => unknown;
 
 /** The field that a column becomes, and how the text of its cells is read. */
 export interface ColumnTarget {
   readonly field: string;
   readonly read?: ReadCell | undefined;
-  /** `not:subscribed`, which the command line and the tool for agents take: a yes or a date means no. */
+  /**
+   * Whether the target is `not:subscribed`, which the command line and the tool for agents accept: a cell with a yes
+   * or a date means that the contact is not subscribed.
+   */
   readonly isInverted?: boolean;
 }
 
-/** How an import treats the columns of a file, or the keys of a row. */
+/** The rules of an import for the columns of a file or the keys of a row. */
 export interface ColumnRules {
   /** Targets by the names of columns, trimmed and in lower case; `null` drops a column. */
   readonly named: ReadonlyMap<string, ColumnTarget | null>;
   readonly data: DataOptions;
   readonly warn: (message: string) => void;
-  /** Does an option say who is subscribed, so that no column has to? */
+  /** Whether an option says who is subscribed, so that no column is needed for it. */
   readonly isStated: boolean;
-  /** May a column whose name can only mean the subscription be a custom field? */
+  /** Whether a column may become a custom field although its name can only mean the subscription. */
   readonly allowsUnclear?: boolean;
 }
 
-/** The columns that are imported. Places are those of a record. */
+/** The columns that are imported. All indexes are indexes in a record of the file, from 0. */
 export interface Columns {
   /** The name of each column in a reported row. */
   readonly names: readonly string[];
   /** The fields that are imported, without `subscribed`. */
   readonly fields: readonly string[];
   readonly places: readonly number[];
-  /** How the cells of a field are read, in the order of `fields`; `undefined` if every text is sent unchanged. */
+  /** The `read` function of each field, in the order of `fields`; `undefined` if every text is sent unchanged. */
   readonly readers: readonly (ReadCell | undefined)[] | undefined;
   /** Which fields `columns` does not name, in the order of `fields`. */
   readonly isUnnamed: readonly boolean[];
   /** The column of the subscription: its place, or -1. */
   readonly subscribedAt: number;
   readonly subscription: ColumnTarget | undefined;
-  /** Is this column called `subscribed` itself? */
+  /** Whether the column with the subscription is called `subscribed`. */
   readonly hasOwnSubscription: boolean;
-  /** Are the rows records that were read, as `postreel contacts export` writes them? */
+  /** Whether the rows are records that were read, as `postreel contacts export` writes them. */
   readonly isRecord: boolean;
-  /** Columns without a name: their values would be lost. */
+  /** The indexes of columns without a name. A value in such a column fails the row: it would be lost. */
   readonly nameless: readonly number[];
 }
 
-/** Where papaparse puts the cells beyond the header; failed rows have them under this name too. */
+/** The key under which papaparse puts the cells beyond the header. Failed rows have such cells under it too. */
 export const extraCells = '__parsed_extra';
 
 const recordKeys = ['email', 'subscribed', 'id', 'createdat', 'updatedat'];
 
-// Column names of exports, without spaces and signs, whose cells can only say who is subscribed or who is not.
+// Column names of other programs' exports, without spaces and punctuation, that can only mean the subscription.
 const subscriptionNames = new Set([
   ...['unsubscribed', 'isunsubscribed', 'unsubscribedat', 'unsubscribedate', 'unsubscribeddate'],
   ...['unsubscribetime', 'unsubtime', 'unsubscribedfromallemail', 'unsubscribedfromemails'],
@@ -75,7 +78,7 @@ const subscriptionNames = new Set([
   ...['emailsubscribed', 'emailsubscriptionstatus'],
 ]);
 
-/** Can this name only mean whether a contact is subscribed? */
+/** Whether a column of this name can only mean the subscription. */
 export function isSubscriptionName(name: string): boolean {
   const squeezed = squeeze(name);
   return subscriptionNames.has(squeezed) || /^optedoutofemail/.test(squeezed);
@@ -130,7 +133,7 @@ function targetOption(value: unknown): ColumnTarget | undefined {
 
 /**
  * Finds the field of each column. Throws if the field of a column is uncertain, or if a column that `columns`
- * names is missing. `dataNames` are the fields of a row's `data`, which come behind its own keys.
+ * names is missing. `dataNames` are the fields of a row's `data`: they follow the keys of the row.
  */
 export function columnsOf(
   header: readonly string[],
@@ -185,7 +188,7 @@ export function columnsOf(
   };
 }
 
-/** Refuses an import by the keys of its first rows. */
+/** Checks the keys of the first rows. Throws if a column of `columns`, or the subscription, is missing or unclear. */
 export function requireKeys(names: readonly string[], rules: ColumnRules): void {
   requireNamed(names, rules);
   requireStatement(names, rules);
@@ -245,7 +248,7 @@ function requireClear(names: readonly string[], { named, allowsUnclear }: Column
   }
 }
 
-/** Refuses an import that does not say who is subscribed. */
+/** Throws if neither an option nor a column says who is subscribed. */
 function requireStatement(names: readonly string[], { named, isStated }: ColumnRules): void {
   const isSubscribed = (name: string) => {
     const target = named.get(keyOf(name));
@@ -263,12 +266,12 @@ function requireStatement(names: readonly string[], { named, isStated }: ColumnR
   );
 }
 
-/** The target that reads `subscribed`, for rows in which its key is missing. */
+/** Returns the target of `columns` that becomes `subscribed`. It applies to rows without that key, too. */
 export function subscriptionTarget({ named }: ColumnRules): ColumnTarget | undefined {
   return [...named.values()].find((target) => target?.field === 'subscribed') ?? undefined;
 }
 
-/** The name of a column, as `columns` compares it. */
+/** Returns the name of a column in the form in which `columns` compares it. */
 export function keyOf(name: string): string {
   return name.trim().toLowerCase();
 }
@@ -288,7 +291,10 @@ function targetOf(
   return isRecord && recordColumns.has(key) ? undefined : { field: fieldOf(name) };
 }
 
-/** The name of a column as a field: `Email` and `SUBSCRIBED` are the fields of every contact too. */
+/**
+ * Returns the field for the name of a column: `Email` and `SUBSCRIBED` become `email` and `subscribed`. An empty
+ * result is a column without a name.
+ */
 function fieldOf(name: string): string {
   const key = keyOf(name);
   if (key === 'email' || key === 'subscribed') {
@@ -297,7 +303,7 @@ function fieldOf(name: string): string {
   return key === '' || key === extraCells ? '' : name;
 }
 
-/** The column of the addresses in a file without a column `email`: programs spell it in a few ways. */
+/** Finds the column of the addresses if no column is called `email`, by common spellings such as `E-Mail Address`. */
 function emailColumn(
   names: readonly string[],
   targets: readonly (ColumnTarget | undefined)[],
@@ -324,8 +330,9 @@ function emailColumn(
 }
 
 /**
- * A column that comes twice becomes two fields, so that nothing is lost, and `columns` can name either. Further
- * columns without a name get blanks, so that a reported row has them all, and `columns: { '': null }` drops them.
+ * Makes the names of columns unique. The second column with the same name becomes a separate field, so that no
+ * value is lost and `columns` can name either. Further columns without a name get blanks as their names: a
+ * reported row then shows all of them, and `columns: { '': null }` drops them.
  */
 function distinct(header: readonly string[], warn: (message: string) => void): readonly string[] {
   const seen = new Set(header);
@@ -354,7 +361,7 @@ function distinct(header: readonly string[], warn: (message: string) => void): r
   });
 }
 
-/** Refuses fields of `data` that the row has itself, and those that would be its address or its subscription. */
+/** Throws if a field of `data` is a key of the row too, or would be the address or the subscription. */
 function requireFreeNames(dataNames: readonly string[], fields: readonly (string | null)[]): void {
   for (const name of dataNames) {
     const key = keyOf(name);
@@ -382,7 +389,7 @@ function warnReserved(field: string | null, { data, warn }: ColumnRules): void {
 }
 
 function listed(names: readonly string[]): string {
-  const short = (name: string) => (name.length > 50 ? `${name.slice(0, 50)}…` : name); // a file may be no CSV at all
+  const short = (name: string) => (name.length > 50 ? `${name.slice(0, 50)}…` : name); // the file may not be CSV at all
   const shown = names.slice(0, 50).map((name) => `"${short(name)}"`);
   return `The columns are ${shown.join(', ')}${names.length > shown.length ? ', …' : ''}`;
 }

@@ -8,27 +8,27 @@ import { emailKey } from '../shared/values.js';
 import type { ImportEntry, ReadyRow } from './import-rows.js';
 
 /**
- * Cuts the rows of an import into files. Rows are collected into a stretch, until it has 512 KB. A stretch is
- * sent in rounds of at most two files: one with a column `subscribed` for the rows that have a value, one without
- * for the others, because the meaning of an empty cell is not documented. Nearly every stretch takes one round.
- * A row goes into the next round if an earlier row of its address
+ * Splits the rows of an import into files. Consecutive rows are collected into a stretch of at most 512 KB. A stretch
+ * is sent in rounds. A round has at most two files, because the meaning of an empty cell is not documented: one file
+ * with a column `subscribed` for the rows that have a value, and one file without it for the other rows. Nearly
+ * every stretch needs one round. A row is held for the next round if an earlier row with the same address
  *
- * | is                                                | because                                      |
- * | ------------------------------------------------- | -------------------------------------------- |
- * | in the other file of this round                   | the order of the two would be left open      |
- * | new in this round, and this row has to be looked up | after this round the contact exists        |
- * | itself in the next round                          | the rows of an address keep their order      |
+ * | is                                     | reason                                                |
+ * | -------------------------------------- | ----------------------------------------------------- |
+ * | in the other file of this round        | the service may process the two files in any order    |
+ * | in this round, and creates the contact | this row must be looked up after the contact exists   |
+ * | held for the next round                | the rows of an address keep their order               |
  *
- * Only the last file of a stretch moves the place where an import resumes.
+ * Only the last file of a stretch advances the index at which an import resumes.
  */
 
-// Far below the 5 MB that one call takes (Limits, "CSV import"): memory stays flat.
+// Far below the 5 MB limit of one call (Limits, "CSV import"), to keep memory use constant.
 const maxBytes = 512 * 1024;
 
 /** Finds out which of the addresses belong to contacts. */
 export type LookUp = (body: ContactLookup) => PromiseLike<ContactLookupResult>;
 
-/** Rows that follow each other. */
+/** Consecutive rows of an import. */
 export class Stretch {
   readonly rows: ReadyRow[] = [];
   readonly refused: ReportedRow<object>[] = [];
@@ -45,7 +45,7 @@ export class Stretch {
     this.#next = first;
   }
 
-  /** The row after the last one. */
+  /** The index of the row after the last row of the stretch. */
   get next(): number {
     return this.#next;
   }
@@ -58,14 +58,14 @@ export class Stretch {
     return this.rows.length + this.refused.length > 0;
   }
 
-  /** How many files one round takes. */
+  /** The number of files that one round needs. */
   get files(): number {
     return new Set(
       this.rows.map(({ subscribed, isLookedUp }) => isLookedUp || subscribed !== undefined),
     ).size;
   }
 
-  /** Adds a row, unless a file would be too large with it. A row that is too large alone is sent alone. */
+  /** Adds a row. Returns `false` if a file would then be too large. A row that is too large alone is sent alone. */
   add(entry: ImportEntry): boolean {
     if (entry.cells === undefined) {
       this.refused.push(entry);
@@ -92,7 +92,7 @@ export class Stretch {
     return true;
   }
 
-  // A quote is written twice, and two stand around the cell.
+  // The size of the cells in CSV: a quoted cell has a quote on each side, and each quote inside it is doubled.
   #bytes(cells: readonly string[]): number {
     const text = cells.join('');
     if (isPlain.test(text)) {
@@ -113,10 +113,10 @@ const subscribedBytes = ',false'.length;
 
 // eslint-disable-next-line no-control-regex -- every character of one byte
 const isAscii = /^[\x00-\x7f]*$/;
-/** The same without what is written in quotes. */
+/** Printable ASCII without the quote and the comma: a text of one byte per character that needs no quotes. */
 const isPlain = /^[ !#-+\--~]*$/;
 
-/** Yields the files of a stretch, each to be sent before the next one is made. */
+/** Yields the files of a stretch. The caller sends each file before it requests the next one. */
 export async function* filesOf(
   stretch: Stretch,
   lookUp: LookUp,
@@ -139,7 +139,7 @@ export async function* filesOf(
   }
 }
 
-/** A row with the subscription that is sent for it. */
+/** A row with the `subscribed` value that is sent for it. */
 interface PlacedInFile {
   readonly row: ReadyRow;
   readonly subscribed: boolean | undefined;
@@ -152,14 +152,14 @@ function indexOf(placed: PlacedInFile | undefined): number {
 interface Round {
   readonly stating: PlacedInFile[];
   readonly silent: PlacedInFile[];
-  /** Rows of the next round. */
+  /** The rows that wait for the next round. */
   readonly held: ReadyRow[];
   readonly refused: ReportedRow<object>[];
 }
 
 function divide(rows: readonly ReadyRow[], states: ReadonlyMap<string, boolean>): Round {
   const round: Round = { stating: [], silent: [], held: [], refused: [] };
-  const files = new Map<string, PlacedInFile[]>(); // by address
+  const files = new Map<string, PlacedInFile[]>(); // the file of each address
   const held = new Set<string>();
   const isStating = rows[0]?.subscribed !== undefined;
   const isOneFile = rows.every(
@@ -188,7 +188,9 @@ function divide(rows: readonly ReadyRow[], states: ReadonlyMap<string, boolean>)
   return round;
 }
 
-/** Whether the contacts of the rows exist, by address, for the rows that depend on it. */
+/**
+ * Looks up the contacts of the rows that have `isLookedUp`. The result says by address whether the contact exists.
+ */
 async function statesOf(
   rows: readonly ReadyRow[],
   lookUp: LookUp,

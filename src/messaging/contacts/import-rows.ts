@@ -21,25 +21,25 @@ import {
   type ColumnTarget,
 } from './import-columns.js';
 
-/** Reads the rows of an import: checks them, and brings their cells into the form that is sent. */
+/** Reads and checks the rows of an import, and converts their cells to the form that is sent. */
 
-// So much of a file is decoded before any of it is sent: what cannot be read is refused whole.
+// This many characters of a file are decoded before the first row is sent, so that an unreadable file sends nothing.
 const lookAhead = limits.importBytes;
 
 /** How an import treats its rows. */
 export interface ImportRules extends ColumnRules {
-  /** For rows that do not say whether they are subscribed, existing contacts included. */
+  /** The subscription of rows without a value. It applies to existing contacts too. */
   readonly subscribed?: boolean | undefined;
-  /** The same for rows whose contact does not exist yet. */
+  /** The subscription of rows without a value whose contact does not exist yet. */
   readonly newContacts?: 'subscribed' | 'unsubscribed' | undefined;
-  /** What separates the fields of a file. */
+  /** The character that separates the fields of a file. */
   readonly separator?: string | undefined;
 }
 
-/** Rows as objects, or the text of a CSV file in pieces: the first one decides. */
+/** Rows as objects, or the pieces of a CSV file. The first element decides which of the two is expected. */
 export type ImportSource = RowSource<object | string | Uint8Array>;
 
-/** A row that is ready: its cells in the order of its fields, without the subscription. */
+/** A row that is ready to be sent. Its cells are in the order of its fields; the subscription is not one of them. */
 export interface ReadyRow extends PlacedRow<object>, Subscription {
   readonly fields: readonly string[];
   readonly cells: readonly string[];
@@ -50,13 +50,16 @@ export type ImportEntry = ReadyRow | (ReportedRow<object> & { readonly cells?: u
 
 /** Whether the contact of a row is subscribed. */
 interface Subscription {
-  /** As the row itself says it; `undefined` if the row says nothing. */
+  /** The value of the row; `undefined` if the row has none. */
   readonly says: boolean | undefined;
-  /** As it is sent for the row; `undefined` sends nothing. */
+  /** The value that is sent for the row; `undefined` sends none. */
   readonly subscribed: boolean | undefined;
-  /** A contact that does not exist yet gets `subscribed: false`. */
+  /** If true, the contact is looked up first, and gets `subscribed: false` if it does not exist yet. */
   readonly isLookedUp: boolean;
-  /** A record that was read: `subscribed: true` is not sent for it. */
+  /**
+   * Whether the row is a record that was read from the service or a database: `subscribed: true` is not sent
+   * for it.
+   */
   readonly isRecord: boolean;
 }
 
@@ -72,7 +75,7 @@ export async function* readRows(
 ): AsyncGenerator<readonly ImportEntry[], void, undefined> {
   let text: TextRows | undefined;
   let objects: ObjectRows | undefined;
-  // What comes piece by piece is not collected: pieces of a text may be large.
+  // Elements of an asynchronous source are not collected into blocks: the pieces of a text may be large.
   for await (const block of blocksOf(rows, isSynchronous(rows) ? 100 : 1)) {
     for (const piece of block) {
       const isText = isTextPiece(piece);
@@ -96,14 +99,14 @@ function isTextPiece(piece: unknown): piece is string | Uint8Array {
   return typeof piece === 'string' || ArrayBuffer.isView(piece);
 }
 
-/** The rows of a CSV file that comes in pieces. */
+/** Reads the rows of a CSV file that arrives in pieces. */
 export class TextRows {
   readonly #rules: ImportRules;
   readonly #decoder = new CsvDecoder();
   readonly #reader: CsvReader;
   readonly #dates: DateCheck;
   #layout: Layout | undefined;
-  /** The first of its text, until it is long enough. */
+  /** The start of the file, held back until more than `lookAhead` characters are decoded. */
   #held: HeldText | undefined = new HeldText();
   #mayBeDamaged = false;
   #index = 0;
@@ -185,7 +188,7 @@ export class TextRows {
     if (nameless) {
       return nameless;
     }
-    // Nearly always all columns are imported, in their order.
+    // Nearly every import takes all columns in their order: then the fields are the cells.
     const isWhole = layout.isWhole && fields.length === layout.places.length;
     const cells = isWhole ? fields : layout.places.map((at) => fields[at] ?? '');
     const word = layout.subscribedAt < 0 ? undefined : (fields[layout.subscribedAt] ?? '');
@@ -199,7 +202,7 @@ function csvProblem(message: string): Problem {
   return { field: 'csv', message };
 }
 
-/** A row of a file as it is reported: every column under its name, with its text. */
+/** Builds the object that a report shows for a row of a file: the text of every column under its name. */
 function rowObject(names: readonly string[], texts: readonly string[]): object {
   const row: Record<string, unknown> = Object.fromEntries(
     names.map((name, at) => [name, texts[at] ?? '']),
@@ -210,10 +213,10 @@ function rowObject(names: readonly string[], texts: readonly string[]): object {
   return row;
 }
 
-// Pieces may be single lines: a hundred thousand of them take more memory than their text.
+// Pieces may be single lines: a hundred thousand strings take more memory than their text in one string.
 const minBlock = 64 * 1024;
 
-/** Text that waits, in few blocks. */
+/** Text that is held back, joined into a few large blocks. */
 class HeldText {
   length = 0;
   readonly #blocks: string[] = [];
@@ -229,7 +232,7 @@ class HeldText {
     }
   }
 
-  /** The next block, which is held no longer; `undefined` after the last one. */
+  /** Removes and returns the next block. Returns `undefined` after the last one. */
   take(): string | undefined {
     if (this.#piecesLength > 0) {
       this.#close();
@@ -244,7 +247,7 @@ class HeldText {
   }
 }
 
-/** Its object is made when somebody looks at it: nearly no row is reported. */
+/** A row of a CSV file. Its object is built on demand, because very few rows are reported. */
 class TextRow implements ReadyRow {
   readonly index: number;
   readonly cells: readonly string[];
@@ -279,14 +282,14 @@ class TextRow implements ReadyRow {
   }
 }
 
-// So many rows are read before the import is refused for a column that none of them has.
+// The number of rows that are read before the import is rejected because none of them has a required column.
 const heldObjects = 1000;
 
-/** The rows of an import that are objects, such as those of papaparse. */
+/** Reads the rows of an import that are objects, such as those of papaparse. */
 class ObjectRows {
   readonly #rules: ImportRules;
   readonly #dates: DateCheck;
-  /** By the names of the fields; an error where these are no row. */
+  /** The layout by the names of the fields, or the error if these names are not valid for a row. */
   readonly #layouts = new Map<string, Layout | InvalidRequestError>();
   /** The first rows, until their keys have been checked. */
   #held: ImportEntry[] | undefined = [];
@@ -408,7 +411,7 @@ function layoutOrError(
 
 type Field = readonly [name: string, value: unknown];
 
-/** The keys of a row that are imported, and those of its `data`. */
+/** Returns the fields of a row that are imported, and the fields of its `data`. */
 function partsOf(
   row: Record<string, unknown>,
   isOneRecord: boolean,
@@ -417,7 +420,8 @@ function partsOf(
   const { data } = row;
   const hasData =
     'data' in row && !named.has('data') && (isRecord(data) || (data ?? null) === null);
-  // `null` says how a record is. In other rows it asks for a deletion, which an import cannot do.
+  // In a record that was read, `null` means that the field is not set: skip it. In other rows `null` asks for a
+  // deletion, which an import cannot do: keep it, so that the row fails later.
   const isGiven = ([name, value]: Field) =>
     value !== undefined && !(isOneRecord && value === null && !named.has(keyOf(name)));
   const own = Object.entries(row)
@@ -449,9 +453,9 @@ function notARow(row: unknown): string {
 
 /** The columns of a record, and how they are checked. */
 interface Layout extends Columns {
-  /** Are the cells of a row its fields? */
+  /** Whether all fields of a CSV row are imported in their order, so that they are the cells without a copy. */
   readonly isWhole: boolean;
-  /** A place among the cells. */
+  /** The index of the address among the cells. */
   readonly emailAt: number;
 }
 
@@ -477,10 +481,10 @@ function namelessProblem(
       );
 }
 
-/** A row before it is checked: its cells, and the text of its subscription. */
+/** A row before the checks: its cells and the text of its subscription. */
 interface GivenRow {
   readonly cells: readonly string[];
-  /** `undefined` if the row has no such cell. */
+  /** The text of the subscription; `undefined` if the row has no such cell. */
   readonly word: string | undefined;
   readonly isRecord: boolean;
 }
@@ -492,11 +496,11 @@ interface Checked extends Subscription {
 interface RowChecks {
   readonly rules: ImportRules;
   readonly dates: DateCheck;
-  /** May a cell hold U+FFFD? */
+  /** Whether a cell may contain U+FFFD. */
   readonly mayBeDamaged: boolean;
 }
 
-/** Brings the cells of a row into the form that is sent, or says what is wrong with one. */
+/** Converts the cells of a row to the form that is sent. Returns a problem if the row is invalid. */
 function checkRow(
   given: GivenRow,
   layout: Layout,
@@ -660,7 +664,10 @@ function readSubscription(
       );
 }
 
-/** Is this a date as exports write them: 2026-01-31 …, 31.01.2026 …, 1/31/26 …, Jan 31, 2026 …, 31 Jan 2026 …? */
+/**
+ * Whether the text is a date in a usual form of exports: 2026-01-31 …, 31.01.2026 …, 1/31/26 …, Jan 31, 2026 …,
+ * 31 Jan 2026 ….
+ */
 function isDateWord(word: string): boolean {
   return (
     /^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(\D|$)/.test(word) ||
@@ -670,7 +677,10 @@ function isDateWord(word: string): boolean {
   );
 }
 
-/** Warns once for each field that gets a date as text: its first value fixes the type for the project. */
+/**
+ * Emits one `warning` for each field that gets a date as text: the first value of a field fixes its type for the
+ * whole project.
+ */
 class DateCheck {
   readonly #warn: (message: string) => void;
   readonly #warned = new Set<string>();
@@ -693,9 +703,9 @@ class DateCheck {
   }
 }
 
-/** The text of a value that `read` reads. */
+/** Converts a value to the text that `read` gets. */
 function textOf(value: unknown): string {
-  const scalar = (value ?? '') as string | number | boolean; // an object is `[object Object]`
+  const scalar = (value ?? '') as string | number | boolean; // an object becomes `[object Object]`
   return String(scalar);
 }
 

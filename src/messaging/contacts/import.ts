@@ -16,10 +16,10 @@ import {
   type ReadyRow,
 } from './import-rows.js';
 
-// Rows that are skipped or refused send nothing that would give the event loop its turn.
+// Skipped and rejected rows cause no request, so the import itself must let the event loop run from time to time.
 const maxTurnMs = 20;
 
-/** Cuts the rows of an import into CSV files, each with the columns that its rows have. */
+/** Splits the rows of an import into CSV files. Each file has only the columns of its rows. */
 export async function* importBatches(
   rows: ImportSource,
   from: number,
@@ -69,21 +69,21 @@ async function* stretchesOf(
   }
 }
 
-/** The contents of a file, as a plan of its import shows them. */
+/** The counts of a file that the plan of its import shows. */
 export interface Survey {
   readonly rows: number;
   readonly columns: readonly string[];
-  /** Rows that say that the contact is subscribed, that it is not, and that say nothing. */
+  /** The number of rows with a subscribed contact, with an unsubscribed one, and without a value. */
   readonly says: { subscribed: number; unsubscribed: number; nothing: number };
-  /** Rows that fail before they are sent. */
+  /** The number of rows that fail before they are sent. */
   readonly wrong: number;
-  /** Records that were read: `subscribed: true` is not sent for them. */
+  /** The number of rows that are records that were read: `subscribed: true` is not sent for them. */
   readonly records: number;
-  /** How many files are sent, if no row needs another round. */
+  /** The number of files that are sent, if no row needs another round. */
   readonly files: number;
 }
 
-/** Reads through a file without keeping it, and throws what an import of it would refuse. */
+/** Reads a file piece by piece and counts its rows. Throws the error that an import of the file would throw. */
 export async function survey(
   pieces: RowSource<string | Uint8Array>,
   rules: ImportRules,
@@ -124,7 +124,7 @@ function wordOf(says: boolean | undefined): keyof Survey['says'] {
   return says === undefined ? 'nothing' : says ? 'subscribed' : 'unsubscribed';
 }
 
-/** The names of the columns of a file, from its first pieces. */
+/** Reads the names of a file's columns. Stops at the first piece that completes the header. */
 export async function headerOf(pieces: RowSource<string | Uint8Array>): Promise<readonly string[]> {
   const decoder = new CsvDecoder();
   const reader = new CsvReader();
@@ -139,7 +139,7 @@ export async function headerOf(pieces: RowSource<string | Uint8Array>): Promise<
   return reader.header ?? [];
 }
 
-/** The lines of a file where rows begin, by their indexes. */
+/** Finds the line of the file on which each of the given rows begins, by the index of the row. */
 export async function lineNumbers(
   pieces: RowSource<string | Uint8Array>,
   indexes: ReadonlySet<number>,
@@ -164,12 +164,12 @@ export async function lineNumbers(
   return lines;
 }
 
-// So many slips of a file are named.
+// The maximum number of problems that one error lists.
 const maxSlips = 10;
 
 /**
- * Checks a file that goes to the service as it is: what the service could misread is refused. A wrong address
- * is left to the job, which names it. Resolves to a copy, so that nothing changes in it any more.
+ * Checks a file that is sent unchanged, and rejects content that the service could misread. Invalid addresses are
+ * not rejected here: the job reports them. Resolves to a copy, so that later changes of the input have no effect.
  */
 export async function checkedFile(
   file: FileInput,
@@ -178,9 +178,9 @@ export async function checkedFile(
   const named = namedFile(file);
   const data = named?.data;
   const isData = typeof data === 'string' || data instanceof Blob || isBytes(data);
-  const blob = isData ? new Blob([data as BlobPart]) : undefined; // bytes on any buffer
+  const blob = isData ? new Blob([data as BlobPart]) : undefined; // the type excludes bytes of a `SharedArrayBuffer`
   if (!blob || blob.size > limits.importBytes) {
-    return undefined; // refused, with its reason, when the call is built
+    return undefined; // the call rejects the file with the reason when its request body is built
   }
   const { slips, isSilent } = csvProblems(new Uint8Array(await blob.arrayBuffer()), rules);
   if (slips.length > 0) {
@@ -198,18 +198,21 @@ export async function checkedFile(
   return { ...named, data: blob };
 }
 
-/** The data of a file with its own name and type, where it has them. */
+/** Returns the data of a file with its name and content type, if it has them. */
 function namedFile(file: FileInput): NamedFile | undefined {
   if (typeof file === 'string') {
-    return undefined; // a path, most likely
+    return undefined; // most likely a path
   }
   const given = isRecord(file) && 'data' in file ? (file as NamedFile) : { data: file as Blob };
-  const { name, type } = Object(given.data) as Partial<File>; // or anything
+  const { name, type } = Object(given.data) as Partial<File>; // `data` may be of any type
   const { filename = name, contentType = type === '' ? undefined : type }: NamedFile = given;
   return { ...given, filename, contentType };
 }
 
-/** What the service could misread in a file, and whether it leaves open who is subscribed. */
+/**
+ * Lists the parts of a file that the service could misread. `isSilent` is true if the file has rows and no column
+ * `subscribed`.
+ */
 function csvProblems(
   bytes: Uint8Array,
   rules: ImportRules,

@@ -2,14 +2,14 @@ import { PostreelError, type JobFailedError } from '../../core/errors.js';
 import { isRecord } from '../../core/values.js';
 import { emailKey } from '../shared/values.js';
 
-/** What the service calls the rows of a batch. */
+/** The keys by which the service names the rows of a batch. */
 export interface RowKeys {
   /** The id or the email of each row. */
   readonly keys: readonly string[];
   readonly namedBy: 'contactId' | 'email';
 }
 
-/** What a job says of the rows of a batch, by their places in it. What it does not name here is done. */
+/** The rows of a batch that failed or are unknown, by their index in the batch. All other rows are done. */
 interface JobEnds {
   readonly failed: (place: number) => PostreelError | undefined;
   readonly unknown: (place: number) => PostreelError | undefined;
@@ -17,16 +17,25 @@ interface JobEnds {
 
 interface Terms {
   readonly jobId: string;
-  /** May an earlier attempt have deleted what is not found now? */
+  /** Whether an earlier attempt of the same call may have deleted the contacts that the job does not find. */
   readonly isRepeatedDelete: boolean;
   /** The error of a job that failed as a whole. */
   readonly failure?: JobFailedError;
 }
 
 /**
- * Reads what became of each row out of the record of a job. A row is done only where the job's own counts
- * say so, or where it has none at all; one that is named among the `errors` failed; of the rest nothing is
- * known where the job counts more failures than it names, or counts in words that we do not know.
+ * Reads the result of each row from the record of a job.
+ *
+ * | row                                                                        | result  |
+ * | -------------------------------------------------------------------------- | ------- |
+ * | every row, if the job failed as a whole and its counts show no done row    | failed  |
+ * | named in `errors`                                                          | failed  |
+ * | named as not found, if an earlier attempt may have deleted the contact     | done    |
+ * | one of several rows with the same email, only some of which failed         | unknown |
+ * | another row, if the counts fit the batch and `errors`, or are missing      | done    |
+ * | another row, if the job failed as a whole                                  | unknown |
+ * | another row, if the job counts other failures than it names in `errors`    | unknown |
+ * | another row, if the only counts have names that this package does not know | unknown |
  */
 export function endsOf(job: Record<string, unknown>, batch: RowKeys, terms: Terms): JobEnds {
   const { jobId, failure } = terms;
@@ -47,13 +56,13 @@ export function endsOf(job: Record<string, unknown>, batch: RowKeys, terms: Term
 
 interface Counts {
   readonly failures: number | undefined;
-  /** Do the counts, if there are any, make up the batch? */
+  /** Whether the counts add up to the size of the batch. True if the job has no counts. */
   readonly isUnderstood: boolean;
   readonly isNothingDone: boolean;
 }
 
 function countsOf(result: Record<string, unknown>, { keys, namedBy }: RowKeys): Counts {
-  // The same id twice is one contact; the same email twice is two rows.
+  // An id that is listed twice counts as one contact; an email that is listed twice counts as two rows.
   const size = namedBy === 'contactId' ? new Set(keys).size : keys.length;
   const count = (name: string) =>
     Number.isSafeInteger(result[name]) ? Number(result[name]) : undefined;
@@ -65,7 +74,7 @@ function countsOf(result: Record<string, unknown>, { keys, namedBy }: RowKeys): 
     created === undefined && updated === undefined ? undefined : (created ?? 0) + (updated ?? 0);
   const done = count('successCount') ?? written;
   const unchanged = count('unchangedCount') ?? 0;
-  // Whether what is unchanged is among the successes, nobody says: either makes up the batch.
+  // The service does not document whether the successes include the unchanged rows: accept both sums.
   const addsUp =
     done === undefined
       ? !hasOtherCounts(result) && (failures ?? 0) <= size
@@ -87,7 +96,7 @@ const known = new Set([
   'jobId',
 ]);
 
-/** Does a record count or list anything under a name that says nothing to us? */
+/** Whether a record has a count or a list under a name that this package does not know. */
 function hasOtherCounts(record: Record<string, unknown>): boolean {
   return Object.entries(record).some(([name, value]) => {
     if (known.has(name)) {
@@ -98,12 +107,12 @@ function hasOtherCounts(record: Record<string, unknown>): boolean {
   });
 }
 
-/** The failures of a job that have found their rows. */
+/** The failures of a job that could be assigned to rows of the batch. */
 interface Named {
   readonly failed: Map<number, PostreelError>;
-  /** Rows that share an email of which some failed. */
+  /** Rows with the same email, some of which failed: the job does not say which. */
   readonly ambiguous: Map<number, PostreelError>;
-  /** Rows that are not found any more because an earlier attempt has deleted them. */
+  /** Rows that the job did not find because an earlier attempt deleted them. */
   readonly done: Set<number>;
   count: number;
 }
@@ -123,7 +132,7 @@ function namedIn(result: RowResult, batch: RowKeys, { jobId, isRepeatedDelete }:
     const rows = places.get(key) ?? [];
     const [first] = ofKey;
     if (rows.length === 0 || !first) {
-      continue; // it names none of these rows
+      continue; // the entry names no row of this batch
     }
     if (batch.namedBy === 'contactId') {
       const isGone = isRepeatedDelete && ofKey.every(isNotFound);
@@ -138,7 +147,10 @@ function namedIn(result: RowResult, batch: RowKeys, { jobId, isRepeatedDelete }:
   return named;
 }
 
-/** An email names its row; where several rows have it, a number that agrees with one of them does. */
+/**
+ * Assigns the entries of one email to its rows. If several rows have the email, an entry is assigned by its row
+ * number, as long as the number fits exactly one of them.
+ */
 function nameByEmail(
   rows: readonly number[],
   entries: readonly RowResult[],
@@ -148,7 +160,7 @@ function nameByEmail(
   const open = new Set(rows);
   const unplaced: RowResult[] = [];
   for (const entry of entries) {
-    // Rows of data from 1, or lines of the file with its header.
+    // The number may count the rows from 1, or the lines of the file including its header.
     const agreeing = [...open].filter((place) =>
       [place + 1, place + 2].includes(Number(entry['row'])),
     );

@@ -4,7 +4,7 @@ import { nearest } from '../../core/options.js';
 import { isBytes, isPromise, isRecord, isStream, tagOf } from '../../core/values.js';
 import type { SendRequest } from '../emails.js';
 
-/** Must the attachments of this email be encoded, or refused, before it is sent? */
+/** Whether attachments of this email must be encoded, or rejected, before it is sent. */
 export function hasFiles(body: unknown): boolean {
   return attachmentsOf(body).some((item) =>
     valuesOf(item).some((value) => isFile(value) || isUnread(value)),
@@ -12,16 +12,16 @@ export function hasFiles(body: unknown): boolean {
 }
 
 /**
- * The email with the bytes and blobs of its attachments as base64, also where they are a data address, or bytes
- * that went through JSON. Everything but the contents of blobs, which cannot change, is copied before anything is
- * awaited.
+ * Encodes the attachments of an email as base64: bytes, blobs, `data:` URLs, and buffers that went through JSON. The
+ * email is copied before anything is awaited, so that later changes have no effect. Blobs are read later: their
+ * contents cannot change.
  */
 export async function encodeAttachments(body: SendRequest): Promise<SendRequest> {
   const items = attachmentsOf(body);
   refuseUnread(items);
   const copy = copied({ ...body, attachments: undefined });
   const attachments = await Promise.all(items.map((item) => encoded(item)));
-  return { ...copy, attachments } as object as SendRequest; // only their bytes are another text
+  return { ...copy, attachments } as object as SendRequest; // the fields keep their types: only files are now base64
 }
 
 function refuseUnread(items: readonly unknown[]): void {
@@ -48,19 +48,22 @@ function unreadKind(value: unknown): string {
     : 'a stream: read it first, with `await attachment(path)` of `postreel/node`, or `buffer(stream)` of `node:stream/consumers`';
 }
 
-/** One thing that is wrong with an attachment. */
+/** One problem of an attachment. */
 interface AttachmentProblem {
   readonly path: readonly string[];
   readonly message: string;
 }
 
-/** Why an attachment cannot be sent; empty if it can. The document shows none of its fields. */
+/**
+ * Returns the reasons why an attachment cannot be sent; an empty list if it can. The service does not document the
+ * fields of attachments.
+ */
 export function attachmentProblems(
   file: Readonly<Record<string, unknown>>,
 ): readonly AttachmentProblem[] {
   const { content, filename } = file;
   const lineBreaks = (['filename', 'contentType'] as const)
-    .filter((name) => /[\r\n]/.test(textOf(file[name]))) // in a header it would begin another one
+    .filter((name) => /[\r\n]/.test(textOf(file[name]))) // a line break in a header would begin another header
     .map((name) => ({ path: [name], message: 'must not contain a line break' }));
   const message =
     typeof content === 'string'
@@ -72,7 +75,7 @@ export function attachmentProblems(
   return [...(content === undefined ? missingProblems(file) : inContent), ...lineBreaks];
 }
 
-/** Without `content`, a field that we do not know may stand for it, such as a link. */
+/** Checks an attachment without `content`: an unknown field, such as a link, may be used in its place. */
 function missingProblems(file: Readonly<Record<string, unknown>>): readonly AttachmentProblem[] {
   const { path, href } = file;
   if ([path, href].some((place) => typeof place === 'string' && !/^https?:/i.test(place))) {
@@ -97,11 +100,11 @@ function isContentSlip(name: string): boolean {
   return contentSlips.includes(name) || nearest(name, ['content']) !== undefined;
 }
 
-// What other packages say about a file, beside its content.
+// The fields by which other packages describe a file. None of them can be its content.
 const descriptive =
   /^(file-?_?name|name|(content-?_?)?(type|id|disposition|encoding)|mime(-?_?type)?|cid|inline|size|headers)$/i;
 
-/** Why the text of an attachment cannot be its content; `undefined` where it is base64. */
+/** Returns the reason why a string cannot be the content of an attachment; `undefined` if it is base64. */
 function contentProblem(content: string, filename: unknown): string | undefined {
   const text = content.replace(/[\r\n]/g, '');
   const isBase64 = text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
@@ -123,26 +126,27 @@ function contentProblem(content: string, filename: unknown): string | undefined 
     : 'must be bytes, a Blob or base64, not a path: `await attachment(path)` of `postreel/node` reads the file';
 }
 
-// A path such as `reports/2027` is base64 by its letters. Files of so few bytes begin with other words.
+// A path such as `reports/2027` has only base64 characters. The base64 of a small file rarely has this form, except
+// after the first characters of a known format.
 function isLikePath(text: string): boolean {
   const isShort = text.length <= 256 && text.includes('/');
   return isShort && /^\/?([A-Za-z]+\d*\/)+[A-Za-z]*\d*$/.test(text) && !fileStarts.test(text);
 }
 
-/** Is this base64url, or base64 without its padding? A short text may be a name as well. */
+/** Whether this is base64url, or base64 without padding. A short text is not: it may be the name of a file. */
 function isOtherBase64(text: string): boolean {
   const isLong = text.length >= 64 || fileStarts.test(text);
   return isLong && /^([\w-]+|[A-Za-z0-9+/]+)={0,2}$/.test(text) && !isLikePath(text);
 }
 
-// JPEG, PNG, GIF, PDF, ZIP; in base64url too.
+// The first base64 or base64url characters of JPEG, PNG, GIF, PDF and ZIP files.
 const fileStarts = /^(\/9j\/|_9j_|iVBOR|R0lGOD|JVBER|UEsDB)/;
 
 function copied(fields: object): object {
   try {
-    return wireValue(fields) as object; // of an object
+    return wireValue(fields) as object; // an object stays an object
   } catch {
-    return fields; // refused, with its place, when the call is built
+    return fields; // the call rejects it, with the name of the field, when its request body is built
   }
 }
 
@@ -150,7 +154,7 @@ async function encoded(item: unknown): Promise<unknown> {
   if (!valuesOf(item).some(isFile)) {
     return item;
   }
-  const file = (item as { content?: unknown }).content; // an object with values
+  const file = (item as { content?: unknown }).content; // `valuesOf()` has found values, so it is an object
   const [, contentType] = dataAddress(file) ?? [];
   const known = {
     ...(isNamed(file) && { filename: file.name }),
@@ -165,7 +169,7 @@ async function encoded(item: unknown): Promise<unknown> {
   return { ...known, ...Object.fromEntries(fields) };
 }
 
-/** Bytes as JSON carries a `Buffer`. */
+/** The form of a `Buffer` in JSON. */
 interface BufferInJson {
   readonly type: 'Buffer';
   readonly data: readonly number[];
@@ -176,11 +180,11 @@ function isFile(value: unknown): value is Binary | BufferInJson | string {
 }
 
 function isBufferInJson(value: unknown): value is BufferInJson {
-  const { type, data } = Object(value) as Partial<BufferInJson>; // anything
+  const { type, data } = Object(value) as Partial<BufferInJson>; // the value may be of any type
   return type === 'Buffer' && Array.isArray(data);
 }
 
-/** The parts of `data:image/png;base64,iVBO…`: the whole, its type, and its content. */
+/** Splits `data:image/png;base64,iVBO…` into the whole text, its content type and its base64 content. */
 function dataAddress(value: unknown): readonly string[] | undefined {
   return typeof value === 'string' && value.startsWith('data:')
     ? (/^data:([^;,]*)(?:;[^;,]*)*;base64,(.*)$/s.exec(value) ?? undefined)
@@ -202,7 +206,7 @@ function valuesOf(item: unknown): readonly unknown[] {
 
 type Binary = Blob | ArrayBuffer | ArrayBufferView;
 
-// By their marks: in test runners and frames the classes are others.
+// Recognized by their tags, because test runners and frames have separate classes, for which `instanceof` fails.
 function isBinary(value: unknown): value is Binary {
   return isBytes(value) || ['Blob', 'File'].includes(tagOf(value));
 }
@@ -226,7 +230,7 @@ function base64Of(value: Binary | BufferInJson | string): string | Promise<strin
     : base64(new Uint8Array(value));
 }
 
-// In steps: a call takes a limited number of arguments.
+// Converts in steps, because a function call may have only a limited number of arguments.
 function base64(bytes: Uint8Array): string {
   const step = 0x8000;
   let binary = '';

@@ -39,9 +39,9 @@ import {
 
 /**
  * A recipient: an address, an address with fields of the email, or a contact that was read. `data` and `headers` are
- * merged with those of the common email; the other fields replace the common ones, and a `template` drops the common
+ * merged with those of the common email. The other fields replace the common ones, and a `template` drops the common
  * `subject` and `body`. A row is a record: its `subscribed` is never sent, and a recipient with `false` is skipped.
- * A row with any other field fails, except that `id`, `createdAt`, `updatedAt` and `_meta` are left out.
+ * `id`, `createdAt`, `updatedAt` and `_meta` are not sent. A row with any other field fails.
  */
 export type EachRecipient<Fields extends object = object> =
   string | EachRecipientMail<Fields> | Contact<Fields>;
@@ -52,49 +52,52 @@ export interface EachRecipientMail<Fields extends object>
     NamedAddress,
     Partial<Omit<ContentSend<Fields>, 'to' | 'name' | 'template' | 'subscribed'>>,
     Pick<Partial<TemplateSend<Fields>>, 'template'> {
-  /** Whether the recipient was subscribed when the row was read. Never sent; `false`: the recipient is skipped. */
+  /** Whether the recipient was subscribed when the row was read. Never sent. A recipient with `false` is skipped. */
   subscribed?: boolean | undefined;
-  /** Tells this email from others to the same address, such as the number of an invoice. Needs `once` of the call. */
+  /**
+   * Distinguishes this email from other emails to the same address, such as the number of an invoice. The call
+   * needs its `once` too.
+   */
   once?: string;
-  /** Left out, as are `createdAt`, `updatedAt` and `_meta`. */
+  /** Never sent. The same holds for `createdAt`, `updatedAt` and `_meta`. */
   id?: unknown;
   createdAt?: unknown;
   updatedAt?: unknown;
   _meta?: unknown;
 }
 
-/** An email for many. */
+/** The common email of a `sendEach()` call, without the recipient. */
 export type EachMessage<Fields extends object = object> =
   Omit<TemplateSend<Fields>, 'to'> | Omit<ContentSend<Fields>, 'to'>;
 
-/** What became of the email to one recipient. */
+/** The result of the email to one recipient. */
 export type EachResult =
   | {
       readonly email: string;
       readonly status: 'sent';
       /** The id of the email. */
       readonly id: string;
-      /** Whether an earlier run, or an earlier one of the recipients, has had it already. */
+      /** Whether an earlier run, or an earlier row of this run, has already sent this email. */
       readonly isEarlier: boolean;
     }
   /** The email was certainly not sent; another run with the same `once` tries again. */
   | { readonly email: string; readonly status: 'failed'; readonly error: unknown }
-  /** The email may have been sent: its answer was lost, now or in an earlier run. */
+  /** The email may have been sent: its response was lost, in this run or in an earlier one. */
   | { readonly email: string; readonly status: 'unknown'; readonly error: unknown }
   /** The row has `subscribed: false`, and the email was not sent. */
   | { readonly email: string; readonly status: 'skipped' };
 
-/** How to send an email to many. */
+/** The options of `sendEach()`. */
 export interface SendEachOptions extends Omit<RequestOptions, 'once'> {
   /**
-   * Your own name for this email, the same in every run: `'news-2027-03'`. Each recipient gets it once
-   * under this name, across crashes and hosts, also where its text was corrected meanwhile. It needs a
+   * Your name for this email, the same in every run: `'news-2027-03'`. Each recipient gets one email
+   * under this name, across crashes and hosts, even if its text was corrected between the runs. It needs a
    * client with a `journal`.
    */
   once?: string;
   /**
-   * What to do about recipients of an earlier run for whom it is unknown whether they have the email:
-   * `'list'` leaves them out, `'send'` mails them again. Never use `'send'` while another run goes on.
+   * How to treat recipients of an earlier run for whom it is unknown whether they have the email:
+   * `'list'` does not mail them, `'send'` mails them again. Never use `'send'` while another run is active.
    * @default 'list'
    */
   unknown?: 'list' | 'send' | undefined;
@@ -104,47 +107,47 @@ export interface SendEachOptions extends Omit<RequestOptions, 'once'> {
    */
   includeUnsubscribed?: boolean | undefined;
   /**
-   * How many emails are under way at once. After a crash so many at most are unknown.
+   * The maximum number of emails in flight. After a crash, at most this many are unknown.
    * @default 10
    */
   concurrency?: number | undefined;
   /**
-   * The first recipient to mail, from 0: the `resumeFrom` of a run that ended early.
+   * The index of the first recipient to mail, from 0. Pass the `resumeFrom` of a run that ended early.
    * @default 0
    */
   from?: number | undefined;
-  /** Called with what became of each email. What it throws is ignored. */
+  /** Called with the result of each email. Errors that it throws are ignored. */
   onResult?: ((result: EachResult) => void) | undefined;
 }
 
 /**
- * What became of an email to many. `done` is the number of recipients who have it; those of `unknown` are
- * mailed again only with `unknown: 'send'`.
+ * The report of a `sendEach()` run. `done` is the number of recipients who have the email. The recipients in
+ * `unknown` are mailed again only with `unknown: 'send'`.
  */
 export interface SendEachReport<IndexedRow = EachRecipient> extends Report<IndexedRow> {
-  /** How many of `done` this run has sent. */
+  /** The part of `done` that this run sent. */
   sent: number;
-  /** How many of `done` had it already. */
+  /** The part of `done` that had the email before. */
   earlier: number;
   /** The rows with `subscribed: false`: they were not mailed. */
   skipped: { row: IndexedRow; index: number }[];
 }
 
-/** What a run asks of its client. */
+/** The functions of the client that a run calls. */
 export interface EachHost<Fields extends object> {
-  /** Sends one email, under a key where it has one. */
+  /** Sends one email, with its key in the journal if `once` is given. */
   sendUnder(
     once: OnceKey | undefined,
     body: SendRequest<Fields>,
     options: RequestOptions,
   ): Call<SendResult>;
-  /** The email in the form in which it is sent, except for its files. */
+  /** Returns the email in the form in which it is sent, except for its files. */
   toRequest<Body>(body: Body): Body;
   /** Emits a `warning`. */
   warn(message: string): void;
 }
 
-/** Sends an email to each recipient once, a few at a time, and reports what became of each. */
+/** Sends an email to each recipient once, a few at a time, and reports each result. */
 export async function sendEach<Fields extends object>(
   recipients: RowSource<EachRecipient<Fields>>,
   message: EachMessage<Fields>,
@@ -169,7 +172,7 @@ export async function sendEach<Fields extends object>(
   return run.report;
 }
 
-/** The options of `sendEach()`, checked. */
+/** Checks the options of `sendEach()`. */
 export function readEachOptions(
   given: SendEachOptions | undefined,
   hasJournal: boolean,
@@ -195,7 +198,7 @@ const kinds: OptionKinds<SendEachOptions> = {
   onResult: callback(),
 };
 
-/** A row with its place in the input. */
+/** A row with its index in the input. */
 interface Row<Fields extends object> {
   readonly index: number;
   readonly row: EachRecipient<Fields>;
@@ -205,19 +208,22 @@ interface Row<Fields extends object> {
 interface RecipientMail<Fields extends object> {
   /** The address as the row has it. */
   readonly email: string;
-  /** The normalized address, and the recipient's `once` if it has one: one email each in a run with `once`. */
+  /**
+   * The normalized address, followed by the recipient's `once` if it has one. A run with `once` sends one email
+   * per identity.
+   */
   readonly identity: string;
   readonly body: SendRequest<Fields>;
   /** The fingerprint of the request, without the recipient and without the `data` of a record. */
   readonly content: string;
 }
 
-/** An email of this run, so that a row that is listed twice is mailed once. */
+/** An email of this run. It is remembered so that a row that is listed twice is mailed once. */
 interface MailedContent {
   readonly content: string;
-  /** `undefined` where it was certainly not sent by this run. */
+  /** `undefined` if this run certainly did not send the email. */
   readonly result: EachResult | undefined;
-  /** The email with other content to the same address before this one. */
+  /** The previous email to the same identity, with other content. */
   readonly before: MailedContent | undefined;
 }
 
@@ -234,7 +240,7 @@ class EachRun<Fields extends object> {
   readonly #includesUnsubscribed: boolean;
   readonly #onResult: SendEachOptions['onResult'];
   readonly #maxAtOnce: number;
-  /** By identity: the last email of this run, which leads to the ones before. */
+  /** The last email of this run by identity. Its `before` leads to the earlier ones. */
   readonly #mailed = new Map<string, MailedContent>();
   readonly #underWay = new Map<string, Promise<void>>();
   #mailedTwice = 0;
@@ -260,7 +266,7 @@ class EachRun<Fields extends object> {
     }
   }
 
-  /** Resolves when every email that was begun has its result. */
+  /** Waits until every email in flight has its result. Throws the error that ended the run, if there is one. */
   async end(): Promise<void> {
     await Promise.all(this.#underWay.values());
     this.#throwIfOver();
@@ -281,11 +287,14 @@ class EachRun<Fields extends object> {
     }
   }
 
-  /** Mails one recipient, once fewer than the maximum are under way. Only reads the rows before `from`. */
+  /**
+   * Starts the email to one recipient, as soon as fewer than `concurrency` emails are in flight. A row before
+   * `from` is not mailed: it is only remembered, so that later rows are compared with it.
+   */
   async begin({ row, index }: Row<Fields>): Promise<void> {
     const isRead = index < this.#from;
     if (isRead && this.#once === undefined) {
-      return; // compared with nothing
+      return; // without `once`, later rows are not compared with the rows before `from`
     }
     const mail = await this.#mailFor(row, index);
     if (isRead) {
@@ -294,7 +303,7 @@ class EachRun<Fields extends object> {
       }
       return;
     }
-    // The first email of a row that is listed twice has its result by then.
+    // Wait for an email to the same identity too: the second of two equal rows needs the result of the first.
     const identity = 'body' in mail ? mail.identity : '';
     while (this.#underWay.size >= this.#maxAtOnce || this.#underWay.has(identity)) {
       await Promise.race(this.#underWay.values());
@@ -328,7 +337,7 @@ class EachRun<Fields extends object> {
     }
   }
 
-  /** The email for a row, or the result of a row that is not mailed. */
+  /** Builds the email for a row. Returns a result instead if the row is skipped or invalid. */
   async #mailFor(
     row: EachRecipient<Fields>,
     index: number,
@@ -369,8 +378,8 @@ class EachRun<Fields extends object> {
 
   async #bodyFor(given: Readonly<Record<string, unknown>>) {
     const request: unknown = this.#host.toRequest(bodyOf(this.#common, given));
-    const written = request as SendRequest<Fields>; // of the same fields
-    // Files are compared by their bytes. Those of the common email are the same for all.
+    const written = request as SendRequest<Fields>; // `toRequest` keeps the fields
+    // Files are compared by their bytes, so the row's files are encoded now. The common files are the same for all.
     const hasOwnFiles = given['attachments'] !== undefined && hasFiles(written);
     const body = hasOwnFiles ? await encodeAttachments(written) : written;
     const compared = isReadRecord(given)
@@ -397,7 +406,7 @@ class EachRun<Fields extends object> {
     }
   }
 
-  // Content is not compared between runs: a corrected mailing continues with the others.
+  // The fingerprint of the content is left empty: a later run may send corrected text to the remaining recipients.
   #keyOf(identity: string): OnceKey | undefined {
     return this.#once === undefined
       ? undefined
@@ -411,7 +420,7 @@ class EachRun<Fields extends object> {
   }
 
   #end(mail: RecipientMail<Fields>, row: Row<Fields>, result: EachResult): void {
-    // A recipient whose email failed is tried again where the row is listed again.
+    // A failed email has no result to reuse: if the row is listed again, it is sent again.
     if (result.status !== 'failed') {
       this.#remember(mail, result);
     } else if (this.#once !== undefined) {
@@ -430,7 +439,7 @@ class EachRun<Fields extends object> {
 
   #remember({ identity, content }: RecipientMail<Fields>, result: EachResult | undefined): void {
     const last = this.#mailed.get(identity);
-    const before = last?.content === content ? last.before : last; // replaced where it was tried again
+    const before = last?.content === content ? last.before : last; // a retry of the same email replaces its entry
     this.#mailed.set(identity, { content, result, before });
     if (before && !before.before) {
       this.#mailedTwice += 1;
@@ -469,13 +478,13 @@ async function* rowsOf<Fields extends object>(
   }
 }
 
-/** The normalized address of a recipient, which has many spellings. */
+/** Returns one normalized form for all spellings of a recipient's address, or `undefined` if it is empty. */
 function addressOf(given: unknown): string | undefined {
   const email = emailIn(normalizeAddress(given)).trim().normalize('NFC').toLowerCase();
   if (email === '') {
     return undefined;
   }
-  // A parser of domains drops invisible characters: a bad address would pass for a good one.
+  // Only valid addresses reach the URL parser: it drops invisible characters, so a bad address would look good.
   return emailProblem(email) === undefined ? withAsciiDomain(email) : email;
 }
 
@@ -486,13 +495,13 @@ function withAsciiDomain(email: string): string {
   return at < 0 || !URL.canParse(url) ? email : email.slice(0, at + 1) + new URL(url).hostname;
 }
 
-/** The address of a row as it is shown in results; empty where the row has none. */
+/** Returns the address of a row for its result, or an empty string if the row has none. */
 function shownAddress(row: unknown): string {
   try {
     const { email } = recipientOf(row);
     return typeof email === 'string' ? email : '';
   } catch {
-    return ''; // its `toJSON` throws
+    return ''; // the `toJSON` of the row threw
   }
 }
 
@@ -500,7 +509,7 @@ function recipientOf(row: unknown): Readonly<Record<string, unknown>> {
   return isRecord(row) ? { ...fieldsOf(row) } : { email: row };
 }
 
-/** Does the row say that the recipient has unsubscribed? A value that is not a boolean fails the row. */
+/** Whether the row has `subscribed: false`. A value that is not a boolean fails the row. */
 function isSkipped({ subscribed }: Readonly<Record<string, unknown>>): boolean {
   if (subscribed !== undefined && typeof subscribed !== 'boolean') {
     const got = typeof subscribed === 'string' ? `'${subscribed}'` : kindOf(subscribed);
@@ -523,7 +532,7 @@ function bodyOf(
     refuseUnknown(given);
   }
   const own = mailFields.filter((field) => given[field] !== undefined);
-  // A template has its own subject and body.
+  // A template brings its subject and body, so the common ones are dropped.
   const dropped = given['template'] === undefined ? [] : ['subject', 'body'];
   const kept = Object.entries(common).filter(([field]) => !dropped.includes(field));
   const data = isReadRecord(given) ? recordData(common['data'], given['data']) : given['data'];
@@ -536,18 +545,18 @@ function bodyOf(
   };
 }
 
-/** The fingerprint of a request, without its recipient. */
+/** Returns the fingerprint of a request, without its recipient. */
 function contentOf(body: object, common: Readonly<Record<string, unknown>>): string {
   const entries: [string, unknown][] = Object.entries(body);
   const fields = entries
     .filter(([name, value]) => name !== 'to' && value !== undefined)
-    .map(([name, value]) => [name, value === common[name] ? 0 : value]); // 0: long values are not read again
+    .map(([name, value]) => [name, value === common[name] ? 0 : value]); // 0 stands for a common value, which may be long
   return fingerprint(canonical(wireValue(Object.fromEntries(fields))));
 }
 
 /**
- * The `data` of a record, for this email only: sent as it stands, it would overwrite what has changed since it was
- * read. A field that the common `data` has too must have the same value.
+ * Marks the `data` of a record as transient, so that only this email uses it. Stored values would overwrite changes
+ * that the contact got since the record was read. A field that the common `data` has too must have the same value.
  */
 function recordData(common: unknown, own: unknown): Readonly<Record<string, unknown>> {
   const shared = new Map(entriesOf('data', common));
@@ -570,7 +579,7 @@ function valueOf(value: unknown): unknown {
   return isTransient(value) ? (value as { value: unknown }).value : value;
 }
 
-/** Refuses a field that an email does not have: the recipient would miss it. */
+/** Rejects a field that an email does not have: its value would be missing in the email. */
 function refuseUnknown(row: Readonly<Record<string, unknown>>): void {
   const unknown = Object.keys(row).filter(
     (name) => !rowFields.includes(name) && row[name] !== undefined,
@@ -581,21 +590,24 @@ function refuseUnknown(row: Readonly<Record<string, unknown>>): void {
   }
 }
 
-/** A field that has the entries of both, the recipient's over the common ones. */
+/** Merges the entries of both values into one field. The recipient's entries replace the common ones. */
 function merged(
   field: 'data' | 'headers',
   common: unknown,
   own: unknown,
 ): Readonly<Record<string, unknown>> {
   const [first, over] = [entriesOf(field, common), entriesOf(field, own)];
-  // Headers mean the same in capitals.
+  // The names of headers are case-insensitive.
   const nameOf = (name: string) => (field === 'headers' ? name.toLowerCase() : name);
   const replaced = new Set(over.map(([name]) => nameOf(name)));
   const entries = [...first.filter(([name]) => !replaced.has(nameOf(name))), ...over];
   return entries.length > 0 ? { [field]: Object.fromEntries(entries) } : {};
 }
 
-/** A field as it is sent: an entity may have a form of its own. A contact without fields has `null`. */
+/**
+ * Returns the entries of a field in the form in which it is sent: a value may have its own `toJSON`. A contact
+ * without fields has `null`, which counts as no entries.
+ */
 function entriesOf(field: string, given: unknown): [string, unknown][] {
   const sent = wireValue({ [field]: given ?? {} });
   const value: unknown = isRecord(sent) ? sent[field] : undefined;
@@ -605,9 +617,18 @@ function entriesOf(field: string, given: unknown): [string, unknown][] {
   return Object.entries(value);
 }
 
-// A bare yes is a success, though its list is empty; in an answer that says more it means that the recipient was skipped.
+/**
+ * Returns the id of the sent email, or an empty string if the response names none.
+ *
+ * | response                                | meaning                                 |
+ * | --------------------------------------- | --------------------------------------- |
+ * | no list `emails`                        | sent                                    |
+ * | an empty list, alone or with `success`  | sent                                    |
+ * | an empty list and other fields          | the recipient was skipped: an error     |
+ * | a list with an entry                    | sent, with the entry's id               |
+ */
 function sentId(answer: unknown): string {
-  const { emails, ...more } = Object(answer) as Record<string, unknown>; // or nothing
+  const { emails, ...more } = Object(answer) as Record<string, unknown>; // the response may be of any type
   const saysMore = Object.keys(more).some((name) => name !== 'success');
   if (!Array.isArray(emails) || (emails.length === 0 && !saysMore)) {
     return '';
@@ -623,7 +644,7 @@ function sentId(answer: unknown): string {
   return typeof id === 'string' ? id : '';
 }
 
-// A key that is wrong for one recipient is wrong for all, and so is a journal that cannot be written.
+// Errors that every further recipient would get too: a rejected API key, or a journal that cannot be written.
 function isHopeless({ status, code }: PostreelError): boolean {
   return status === 401 || status === 403 || code === 'JOURNAL_UNAVAILABLE';
 }

@@ -10,13 +10,13 @@ import {
   type ContactData,
 } from './data.js';
 
-/** The rules of a client for `data`. */
+/** The options of a client for `data`. */
 export interface DataRules extends DataOptions {
-  /** The fields whose dates were reported: the first value fixes a field's type, so that one `warning` is enough. */
+  /** The fields whose dates were reported. One `warning` per field is enough: its first value fixes its type. */
   readonly reportedDates?: Set<string>;
 }
 
-/** One field of `data` that will have no effect, and which rule decides what happens then. */
+/** One field of `data` that will have no effect, with the option that decides what happens then. */
 interface Idle {
   readonly field: string;
   readonly message: string;
@@ -26,7 +26,7 @@ interface Idle {
 /** `data` of a contact, an email or an event. */
 export const contactData = z.custom<ContactData>(isRecord, 'must be an object');
 
-/** Names the fields of `data` that will have no effect, or refuses them where that is wanted. */
+/** Returns a warning for each field of `data` that will have no effect, or an error if the option is `throw`. */
 export function dataWarnings(
   data: object | null | undefined,
   rules: DataRules = {},
@@ -40,7 +40,7 @@ export function dataWarnings(
   return [...idle, ...dateWarnings(data ?? {}, rules)];
 }
 
-/** Names the fields with a date that the service stores as text, each once for a client. */
+/** Returns a warning for each field with a date that the service would store as text, once per client. */
 function dateWarnings(data: object, { reportedDates }: DataRules): readonly string[] {
   return Object.entries(data).flatMap(([key, value]) => {
     const problem = reportedDates?.has(key) ? undefined : dateTextProblem(value);
@@ -52,7 +52,7 @@ function dateWarnings(data: object, { reportedDates }: DataRules): readonly stri
   });
 }
 
-/** The same for `data` that is stored on a contact, where `transient()` has no effect. */
+/** As `dataWarnings()`, for `data` that is stored on a contact: there `transient()` has no effect. */
 export function storedDataWarnings(
   data: object | null | undefined,
   rules?: DataOptions,

@@ -4,7 +4,7 @@ import { isRecord, type FieldObject } from '../../core/values.js';
 export type ReservedKey =
   'id' | 'svc_id' | 'svc_email' | 'email' | 'unsubscribeUrl' | 'subscribeUrl' | 'manageUrl';
 
-/** Each reserved key with what to use in its place. */
+/** The reserved keys, each with the advice what to use instead. */
 export const reservedKeys: Readonly<Record<ReservedKey, string>> = {
   id: "it is the contact's id",
   svc_id: 'the service uses it itself',
@@ -15,13 +15,13 @@ export const reservedKeys: Readonly<Record<ReservedKey, string>> = {
   manageUrl: 'the service sets it',
 };
 
-/** Does the service set this key itself, whatever `data` has? */
+/** Whether the service sets this key itself and ignores its value in `data`. */
 export function isReserved(key: string): key is ReservedKey {
   return Object.hasOwn(reservedKeys, key);
 }
 
-// Spelt out: as a mapped type it would cost the compiler a dozen instantiations in every program. An
-// alias, since it has no public name: the declarations of a user spell it out.
+// Written out, because a mapped type would cost the compiler a dozen instantiations in every program. A type alias,
+// because it has no public name: the declarations of users then contain its structure.
 /** Makes each reserved key a compile error. */
 type NoReservedKeys = {
   readonly id?: never;
@@ -49,7 +49,7 @@ export type DataValue =
 /** Nested values. */
 type DataRecord = NotTransient & { readonly [key: string]: DataValue | undefined };
 
-/** Nested values typed by an interface or a class of your own. */
+/** Nested values typed by your interface or class. */
 type DataObject = FieldObject & NotTransient;
 
 type NotTransient = {
@@ -57,8 +57,8 @@ type NotTransient = {
 };
 
 /**
- * Custom fields of an email or event. Only the keys that you send change. Reserved keys are an
- * error, since the service would silently drop them. Augment the interface to type your own fields.
+ * Custom fields of an email or event. Only the keys that you send change. Reserved keys are a compile
+ * error, because the service would silently drop them. Augment the interface to type your fields.
  */
 export interface ContactData extends NoReservedKeys {
   readonly [key: string]: DataValue | Transient | undefined;
@@ -69,17 +69,17 @@ export interface PersistentData extends ContactData {
   readonly [key: string]: DataValue | undefined;
 }
 
-/** Custom fields as they are stored on a contact. */
+/** The custom fields of a contact, as the service returns them. */
 export interface StoredData {
   [key: string]: unknown;
 }
 
-/** Custom fields to store, of the types that the client was given; without them a record, or a type of your own. */
+/** Custom fields to store. They have the types that the client was given; without these, any record or type. */
 export type DataPatch<Fields extends object> = keyof Fields extends never
   ? PersistentData | (FieldObject & NoReservedKeys)
   : NoReservedKeys & { readonly [Key in keyof Fields]?: Written<Fields[Key]> | null | undefined };
 
-/** Custom fields of an email or event, of the types that the client was given. */
+/** Custom fields of an email or event, with the types that the client was given. */
 export type MessageData<Fields extends object> = keyof Fields extends never
   ? ContactData | (FieldObject & NoReservedKeys)
   : NoReservedKeys & {
@@ -90,7 +90,7 @@ export type MessageData<Fields extends object> = keyof Fields extends never
         | undefined;
     };
 
-/** Custom fields as a contact has them, when the client was given some. */
+/** Custom fields as the service returns them, if the client was given their types. */
 export type TypedData<Fields extends object> = { [Key in keyof Fields]?: Read<Fields[Key]> };
 
 // The service stores dates as ISO 8601 strings.
@@ -102,14 +102,15 @@ export function transient<const Value extends DataValue>(value: Value): Transien
   return { value, persistent: false };
 }
 
-/** Is this the form of a transient value? */
+/** Whether this has the form of a `transient()` value. */
 export function isTransient(value: unknown): boolean {
   return isRecord(value) && value['persistent'] === false && 'value' in value;
 }
 
 /**
- * What is wrong with a text that is a date with a time, but not in the form of the service, such as
- * `2026-01-31 10:00:00+00` of Postgres. A plain day is a date of the service, and any other text is no concern.
+ * Returns the problem of a text that is a date with a time in another form than the service uses, such as
+ * `2026-01-31 10:00:00+00` of Postgres. Returns `undefined` for a day without a time, which the service accepts as a
+ * date, and for any other text.
  */
 export function dateTextProblem(text: unknown): string | undefined {
   if (typeof text !== 'string' || !timeText.test(text) || serviceTime.test(text)) {
@@ -121,7 +122,7 @@ export function dateTextProblem(text: unknown): string | undefined {
 const timeText = /^\s*\d{4}-\d{2}-\d{2}[Tt ]\d{1,2}:\d{2}/;
 const serviceTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/;
 
-/** Deletes a custom field: `data: { nickname: clear() }`. The service reads `null` this way. */
+/** Deletes a custom field: `data: { nickname: clear() }`. Returns `null`, by which the service deletes a field. */
 export function clear(): null {
   return null;
 }

@@ -13,13 +13,13 @@ export interface FilterElement {
   unit?: 'days' | (string & {}) | undefined;
 }
 
-/** Any structure larger than one comparison. The service does not document its fields. */
+/** A group of comparisons, in any structure. The service does not document its fields. */
 export interface FilterGroup extends OpenRecord {
   /** One comparison has a field; a group has comparisons. */
   field?: never;
 }
 
-/** Selects contacts: one comparison, or any larger structure that the service accepts. */
+/** Selects contacts: one comparison, or a group of comparisons that the service accepts. */
 export type Filter = FilterElement | FilterGroup;
 
 /** A filter to send, with the custom fields that the client was given. */
@@ -31,9 +31,9 @@ type FilterStructure = OpenInput & { readonly field?: never };
 
 declare const built: unique symbol;
 
-/** One comparison that `where()` made: its field and value are checked there. */
+/** One comparison that `where()` has made and checked. */
 export interface BuiltFilter extends FilterElement {
-  /** Only in the type. */
+  /** A mark that exists only in the type, not at run time. */
   readonly [built]: true;
 }
 
@@ -71,9 +71,10 @@ export type FilterUnit = NonNullable<FilterElement['unit']>;
 // Dates are compared with a number of days, or with an ISO 8601 string.
 type Comparable<Value> = Value extends Date ? string | number : Value;
 
-// What is not exported from here on is an alias: the declarations of a user spell it out, and cannot name it.
+// The types below that are not exported are aliases, because declarations of users cannot name them: an alias is
+// replaced by its structure there.
 
-/** The fields that every contact has, with what they hold. */
+/** The fields that every contact has, with the types of their values. */
 type StandardFields = {
   email: string;
   subscribed: boolean;
@@ -87,7 +88,7 @@ export type Comparisons<Value> = EqualsComparison<Value> &
   AgeComparison<Value> &
   OtherComparison;
 
-/** Compares for equality. A date cannot be compared so: two of them are hardly ever equal. */
+/** Compares for equality. Dates have no such comparison, because two dates are hardly ever equal. */
 type EqualsComparison<Value> = [Value] extends [Date]
   ? unknown
   : {
@@ -107,19 +108,19 @@ type OrderComparison<Value> = [Extract<Value, number>] extends [never]
 type AgeComparison<Value> = [Extract<Value, Date>] extends [never]
   ? unknown
   : {
-      /** The field is a date of the last so many days, or of another unit of the service. */
+      /** The field is a date within the last `value` days, or another unit of the service. */
       within(value: number, unit: FilterUnit): BuiltFilter;
-      /** The field is a date longer ago than so many days. */
+      /** The field is a date more than `value` days ago, or another unit of the service. */
       olderThan(value: number, unit: FilterUnit): BuiltFilter;
     };
 
-/** For operators that the service's document does not show; they are sent with a `warning`. */
+/** Compares by an operator that the service does not document; it is sent with a `warning`. */
 type OtherComparison = {
   /** Compares by an operator of your choice. */
   operator(name: string, value: string | number, unit?: string): BuiltFilter;
 };
 
-/** The names that filters know a contact's fields by: custom fields have the prefix `data.`. */
+/** The names of a contact's fields in filters: custom fields have the prefix `data.`. */
 type FilterFields<Fields> = StandardFields & {
   [Name in keyof Fields & string as `data.${Name}`]: NonNullable<Fields[Name]>;
 };
@@ -130,13 +131,13 @@ export interface FilterBuilder<Fields = AnyFields> {
   readonly where: <Name extends keyof FilterFields<Fields> & string>(
     field: Name,
   ) => Comparisons<FilterFields<Fields>[Name]>;
-  /** All of the filters must match. Throws without any: it would select everybody. */
+  /** All of the filters must match. Throws without filters: the group would select everybody. */
   readonly and: (...filters: readonly Filter[]) => FilterGroup;
-  /** At least one of the filters must match. Throws without any. */
+  /** At least one of the filters must match. Throws without filters. */
   readonly or: (...filters: readonly Filter[]) => FilterGroup;
 }
 
-/** Custom fields of which nothing is known. */
+/** Custom fields whose names and types are not known. */
 type AnyFields = Record<string, string | number | boolean | Date>;
 
 /**
@@ -151,14 +152,14 @@ type AnyFields = Record<string, string | number | boolean | Date>;
  */
 export function filters<Fields = AnyFields>(): FilterBuilder<Fields> {
   return {
-    // Which comparisons a field allows is for the compiler: at run time each has them all.
+    // Only the compiler restricts the comparisons of a field: at run time every field has all of them.
     where: (field) => comparisons(field),
     and,
     or,
   };
 }
 
-// Functions, and not the parts of one builder: what a program does not use is left out of its bundle.
+// Separate functions, not methods of one builder, so that bundlers can remove the unused ones.
 
 /** Starts a comparison of a field of any type: `where('data.seats').greaterThan(5)`. */
 export function where<Name extends keyof FilterFields<AnyFields>>(
@@ -167,12 +168,12 @@ export function where<Name extends keyof FilterFields<AnyFields>>(
   return comparisons(field);
 }
 
-/** All of the filters must match. How they are joined is not given by the service's document. */
+/** All of the filters must match. The service does not document how filters are joined. */
 export function and(...parts: readonly Filter[]): FilterGroup {
   return { and: [...notEmpty('and', parts)] };
 }
 
-/** At least one of the filters must match. How they are joined is not given by the service's document. */
+/** At least one of the filters must match. The service does not document how filters are joined. */
 export function or(...parts: readonly Filter[]): FilterGroup {
   return { or: [...notEmpty('or', parts)] };
 }
@@ -195,7 +196,7 @@ function comparisons(field: string) {
     throw invalidRequest([{ field: 'field', message: problem }]);
   }
   const compare = (operator: string, value: unknown, unit?: string): BuiltFilter => {
-    // The document shows text and numbers as values.
+    // A boolean is sent as text: the document shows only strings and numbers as values.
     const written = typeof value === 'boolean' ? String(value) : value;
     const isValue = typeof written === 'string' || Number.isFinite(written);
     if (!isValue) {
@@ -203,7 +204,7 @@ function comparisons(field: string) {
     }
     const element = { field, operator, value: written as string | number }; // as checked above
     const filter = unit === undefined ? element : { ...element, unit };
-    return filter as BuiltFilter; // the mark is only in the type
+    return filter as BuiltFilter; // the mark `built` exists only in the type
   };
   return {
     equals: (value: string | number | boolean) => compare('equals', value),
@@ -216,7 +217,7 @@ function comparisons(field: string) {
 
 const standardFields = new Set(['id', 'email', 'subscribed', 'createdAt', 'updatedAt']);
 
-/** Why a field selects nobody: custom fields have a prefix. */
+/** Returns the problem of a field without the prefix of custom fields: it would select nobody. */
 function fieldProblem(field: unknown): string | undefined {
   const isPlain = typeof field === 'string' && !field.includes('.');
   return isPlain && !standardFields.has(field)
@@ -225,14 +226,14 @@ function fieldProblem(field: unknown): string | undefined {
 }
 
 /**
- * Warns of an operator or a unit that the document does not show: the service may know it, or may select nobody.
- * `field` is the name of the filter in its body.
+ * Returns warnings about operators and units that the document does not show: the service may know them, or may
+ * select nobody. `field` is the name of the filter in its request body.
  */
 export function filterWarnings(field: string, filter: unknown): readonly string[] {
   if (typeof filter !== 'object' || filter === null) {
     return [];
   }
-  const { field: compared, operator, unit } = filter as Readonly<Record<string, unknown>>; // an object
+  const { field: compared, operator, unit } = filter as Readonly<Record<string, unknown>>; // any object can be read by name
   const parts = Object.values(filter).flatMap((part) => filterWarnings(field, part));
   return typeof compared === 'string' && typeof operator === 'string'
     ? [
@@ -244,7 +245,7 @@ export function filterWarnings(field: string, filter: unknown): readonly string[
 
 const operators = ['equals', 'greaterThan', 'within', 'olderThan'];
 
-// The names of other services and languages.
+// The operators of other services and languages, for the hint in the warning.
 const operatorAliases: Readonly<Record<string, string>> = {
   eq: 'equals',
   is: 'equals',
@@ -274,7 +275,10 @@ function undocumented(
   ];
 }
 
-/** Why a filter selects nobody, or everybody; `undefined` where it may be right. `everybody` is the hint. */
+/**
+ * Returns the reason why a filter selects nobody, or everybody; `undefined` if the filter may be right. `everybody` is
+ * the hint for a filter that may select everybody.
+ */
 export function filterProblem(filter: unknown, everybody: string): string | undefined {
   return isEmptyFilter(filter)
     ? `must not be empty: it may select everybody; ${everybody}`
@@ -301,8 +305,8 @@ function problemIn(part: unknown): string | undefined {
 }
 
 /**
- * Does a filter, or a part of it, select nothing in particular? A service may well take that for
- * everybody. Of larger structures only this is known: lists and objects hold their parts.
+ * Whether a filter, or a part of it, has no comparison: a service may then select everybody. The structure of groups
+ * is not documented, so every list and every object in a group counts as a part.
  */
 function isEmptyFilter(filter: unknown): boolean {
   if (!isRecord(filter) || typeof filter['field'] === 'string') {

@@ -2,22 +2,22 @@ import type { DataOptions } from '../../core/types.js';
 import { isRecord } from '../../core/values.js';
 import { wireValue } from '../../core/body.js';
 
-/** Which fields of a record do not go back to the service. */
+/** The fields of a returned record that are not sent back to the service. */
 interface BodyRules {
-  /** Fields that only answers have. */
+  /** Fields that only responses have. */
   readonly answerOnly: readonly string[];
-  /** Fields that are left out when they are `null`; `'all'` where leaving out means the same. */
+  /** Fields that are left out if they are `null`; `'all'` if `null` and a missing field mean the same. */
   readonly dropNull?: readonly string[] | 'all';
-  /** Fields that are left out when they are `''`: some services spell unset fields that way. */
+  /** Fields that are left out if they are `''`: some services use it for fields that are not set. */
   readonly dropEmpty?: readonly string[];
-  /** Fields that are left out of a returned record when it spells them `null` or `''`: unset. */
+  /** Fields that are left out of a returned record if they are `null` or `''`, which means not set. */
   readonly dropUnset?: readonly string[];
 }
 
-/** Makes a body of a record that a method returned: without what only answers have. */
+/** Makes a request body of a record that a method returned, without the fields that only responses have. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the row's own body
 export function toRequestBody<Body>(body: unknown, back: BodyRules): Body {
-  const given = body as Body; // fewer of its fields are left, or it is refused later
+  const given = body as Body; // an invalid body is rejected later, when the call is built
   if (!isRecord(body)) {
     return given;
   }
@@ -31,12 +31,12 @@ export function toRequestBody<Body>(body: unknown, back: BodyRules): Body {
   return kept.length === fields.length ? given : (Object.fromEntries(kept) as Body);
 }
 
-/** Is this a record that a method returned? */
+/** Whether this is a record that a method returned. */
 export function isServiceRecord(body: unknown): boolean {
   return isRecord(body) && body['id'] !== undefined;
 }
 
-/** Turns empty strings in `data` into `null`, which deletes the fields, where that is wanted. */
+/** Replaces empty strings in `data` by `null`, which deletes the fields, if `emptyString` is `'delete'`. */
 export function withEmptyDeleted<Body>(body: Body, { emptyString }: DataOptions): Body {
   if (emptyString !== 'delete' || !isRecord(body)) {
     return body;
@@ -44,20 +44,20 @@ export function withEmptyDeleted<Body>(body: Body, { emptyString }: DataOptions)
   const given = fieldsOf(body);
   const fields = wireFields(given['data']);
   if (!isRecord(fields)) {
-    return body; // refused, with its place, when the call is built
+    return body; // the call rejects it, with the name of the field, when its request body is built
   }
   const entries = Object.entries(fields).map(([key, value]) => [key, value === '' ? null : value]);
-  return { ...given, data: Object.fromEntries(entries) as unknown } as Body; // the same but for its data
+  return { ...given, data: Object.fromEntries(entries) as unknown } as Body; // only `data` has changed
 }
 
-/** The fields of an object as they are sent: an entity is what its `toJSON` returns, not its own fields. */
+/** Returns the fields of an object as they are sent: an object with `toJSON` is sent as its return value. */
 export function fieldsOf(body: Record<string, unknown>): Record<string, unknown> {
   const { toJSON } = body;
   const json: unknown = typeof toJSON === 'function' ? toJSON.call(body) : body;
   return isRecord(json) ? json : body;
 }
 
-// The same, and what is inside of them.
+// As `fieldsOf()`, at any depth. Returns `undefined` if a value cannot be converted.
 function wireFields(data: unknown): unknown {
   try {
     return wireValue(data);

@@ -3,13 +3,13 @@ import { invalidRequest } from '../../core/errors.js';
 import { kindOf } from '../../core/request.js';
 import { StartedIterator } from '../../core/started-iterator.js';
 
-/** Rows for a call that takes any number of them: a list, a generator, or a stream. No text: it is one row. */
+/** Rows for a call that takes any number of them: a list, a generator or a stream. A string is not allowed. */
 export type RowSource<Row> = (Iterable<Row> | AsyncIterable<Row> | RowStream<Row>) & {
   readonly charAt?: never;
 };
 
-/** A `ReadableStream`, also where its type is not iterable, as in browsers. */
-// An alias, since it has no public name: the declarations of a user spell it out.
+/** A `ReadableStream`, including the types of browsers, which are not iterable. */
+// A type alias, because it has no public name: the declarations of users then contain its structure.
 type RowStream<Row> = {
   getReader(): {
     read(): Promise<{ done: boolean; value?: Row | undefined }>;
@@ -18,8 +18,8 @@ type RowStream<Row> = {
 };
 
 /**
- * Runs a call over its rows. Takes the rows over before anything is loaded or awaited, so that no error of a stream
- * goes unhandled, and closes them if the call fails. `call` is the name of the method.
+ * Runs a call over its rows. Starts to read the rows before anything is loaded or awaited, so that no error of a
+ * stream is unhandled, and closes the source if the call fails. `call` is the name of the method.
  */
 export async function withRows<Row, Result>(
   rows: RowSource<Row>,
@@ -54,23 +54,23 @@ export function yieldWithRows<Row, Result>(
   })();
 }
 
-/** Begins to read rows that come one by one; a list stays as it is. */
+/** Starts to read an asynchronous source. Returns a list unchanged. */
 function takeOver<Row>(rows: RowSource<Row>, call: string): RowSource<Row> {
   checkRows(rows, call);
   if (isSynchronous(rows)) {
     return rows;
   }
-  return new StartedIterator(iterable(rows) as AsyncIterable<Row>); // not synchronous
+  return new StartedIterator(iterable(rows) as AsyncIterable<Row>); // synchronous sources have returned above
 }
 
-// Does not wait: a silent source may never answer.
+// Does not wait for the source to close: a source that hangs may never do so.
 function close(rows: object): void {
   if (rows instanceof StartedIterator) {
-    rows.return().catch(() => undefined); // the failure of the call says more
+    rows.return().catch(() => undefined); // the call rejects with its own failure
   }
 }
 
-/** Refuses a value that is not a source of rows. `call` is the name of the method. */
+/** Throws if a value is not a source of rows. `call` is the name of the method. */
 export function checkRows(rows: unknown, call: string): void {
   const isObject = typeof rows === 'object' && rows !== null;
   const isSource =
@@ -82,17 +82,17 @@ export function checkRows(rows: unknown, call: string): void {
   }
 }
 
-/** Are the rows there already? A list of this package has both kinds of iterator. */
+/** Whether all rows are available already. A `Paginated` has both kinds of iterators, and is not synchronous. */
 export function isSynchronous<Row>(rows: RowSource<Row>): rows is Iterable<Row> {
   return Symbol.iterator in rows && !(Symbol.asyncIterator in rows);
 }
 
-/** Rows as something that a loop reads. */
+/** Returns the rows as a value that `for await` can read. */
 export function iterable<Row>(rows: RowSource<Row>): Iterable<Row> | AsyncIterable<Row> {
   return 'getReader' in rows && !(Symbol.asyncIterator in rows) ? read(rows) : (rows as never); // the other two
 }
 
-/** How many rows there are, where that is known without reading them. */
+/** Returns the number of rows, if it is known without reading them. */
 export function lengthOf(rows: object): number | undefined {
   if (Array.isArray(rows)) {
     return rows.length;
@@ -100,7 +100,7 @@ export function lengthOf(rows: object): number | undefined {
   return rows instanceof Set ? rows.size : undefined;
 }
 
-/** Yields the items; a source may be silent for long, and an abort does not wait for it. */
+/** Yields the items until the signal is aborted. The abort does not wait for the next item of a slow source. */
 export async function* untilAborted<T>(
   items: AsyncIterable<T>,
   signal: AbortSignal | undefined,
@@ -114,7 +114,7 @@ export async function* untilAborted<T>(
   } finally {
     const closing = iterator.return();
     if (signal?.aborted) {
-      closing.catch(() => undefined); // a silent source may never answer
+      closing.catch(() => undefined); // a source that hangs may never close
     } else {
       await closing;
     }
@@ -131,11 +131,11 @@ async function* read<Row>(stream: RowStream<Row>): AsyncGenerator<Row, void, und
       if (done) {
         return;
       }
-      yield value as Row; // it is not done
+      yield value as Row; // a value is present unless `done` is true
     }
   } finally {
     if (!isOver) {
-      await reader.cancel().catch(() => undefined); // the stream has failed itself
+      await reader.cancel().catch(() => undefined); // the stream may have failed already
     }
   }
 }

@@ -5,11 +5,11 @@ import { isReserved } from './data.js';
 export interface TemplateVariable {
   /** The dotted path into the data: `profile.tier`. */
   readonly path: string;
-  /** What the service uses when the field is missing or null; `undefined` without a fallback. */
+  /** The text that the service uses if the field is missing or null; `undefined` without a fallback. */
   readonly fallback: string | undefined;
 }
 
-/** What a template asks for. */
+/** The variables of a template. */
 export interface TemplateVariables {
   /** In order of their first appearance; each path once. */
   readonly variables: readonly TemplateVariable[];
@@ -26,10 +26,10 @@ export interface RenderedTemplate {
   readonly notUnderstood: readonly string[];
 }
 
-// Three braces, and the blocks, helpers and tags of other template languages (Liquid, ERB and EJS, Mailchimp), are
-// matched as a whole, so that no part of them is taken for a variable.
+// Triple braces, and the blocks, helpers and tags of other template languages (Liquid, ERB and EJS, Mailchimp), are
+// matched as a whole, so that no part of them is read as a variable.
 const braces = /\{\{\{[\s\S]*?\}\}\}|\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}|<%[\s\S]*?%>|\*\|[\w:]+\|\*/g;
-// A name may have spaces, as columns of a spreadsheet do.
+// A variable. Its name may contain spaces, as the columns of a spreadsheet do.
 const documented =
   /^\{\{\s*([^\s{}?|#/^>!&"'()]+(?: +[^\s{}?|#/^>!&"'()]+)*)\s*(?:\?\?\s*(?:"([^"]*)"|'([^']*)')\s*)?\}\}$/;
 
@@ -44,7 +44,7 @@ export function variablesOf(text: string): TemplateVariables {
       continue;
     }
     const known = variables.get(variable.path);
-    // Once without a fallback is enough to need a value.
+    // A variable that appears once without a fallback needs a value, so that appearance is kept.
     if (known === undefined || variable.fallback === undefined) {
       variables.set(variable.path, variable);
     }
@@ -53,9 +53,9 @@ export function variablesOf(text: string): TemplateVariables {
 }
 
 /**
- * Fills in a template locally. How the service writes values other than text, and a missing one
- * without a fallback, is not given by its document: here they are their JSON and an empty text. What
- * the service fills in itself, e.g. `{{unsubscribeUrl}}`, stays as it is without a value.
+ * Fills in a template locally. The service does not document how it renders values other than text, and a missing
+ * value without a fallback: here they become JSON and an empty text. A variable that the service fills in itself,
+ * e.g. `{{unsubscribeUrl}}`, stays unchanged if it has no value.
  */
 export function renderText(
   text: string,
@@ -85,15 +85,15 @@ export function renderText(
   return { text: rendered, missing: [...missing], notUnderstood };
 }
 
-/** Warns of text that the service would mail unchanged. */
+/** Emits a `warning` for a text that the service would mail unchanged. */
 export type TextCheck = (body: unknown) => void;
 
-// So many finds are remembered.
+// The maximum number of reported tags that are remembered. After that, nothing more is reported.
 const maxReported = 1000;
 
 /**
- * Makes the one check of every subject and body that is sent: of an email, a template, a campaign, and the `config`
- * of a workflow's step. It reports each find once, because a mailing has the same text for everybody.
+ * Creates the check of every subject and body that is sent: of emails, templates, campaigns, and the `config` of
+ * workflow steps. The check reports each tag once, because a mailing has the same text for every recipient.
  */
 export function createTextCheck(warn: (message: string) => void): TextCheck {
   const reported = new Set<string>();
@@ -125,7 +125,7 @@ function textsOf(fields: unknown, path: string): (readonly [string, string])[] {
   });
 }
 
-/** The parts of a text that the service would mail unchanged: tags that are not variables, and braces that are not closed. */
+/** Finds the parts of a text that the service would mail unchanged: tags that are not variables, and open braces. */
 function rawIn(text: string): readonly string[] {
   const { notUnderstood } = variablesOf(text);
   const rest = text.replace(braces, '');
@@ -147,7 +147,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value).replace(/^"|"$/g, '');
 }
 
-/** Reads `profile.tier` out of nested data; a key that contains the dots itself comes first. */
+/** Reads the value at `profile.tier` from nested data. A key that contains the dots itself takes precedence. */
 function valueAt(data: Readonly<Record<string, unknown>>, path: string): unknown {
   if (Object.hasOwn(data, path)) {
     return unmarked(data[path]);

@@ -5,21 +5,21 @@ import { limits } from '../limits.js';
 import type { Filter } from './filters.js';
 import { emailProblem, isId, normalizeEmail } from './values.js';
 
-// Date.parse() takes much that is no ISO 8601 date-time, and reads a time without a zone as local.
+// Date.parse() accepts many texts that are not ISO 8601 date-times, and takes a time without a zone as local time.
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)$/i;
 
-/** A record whose fields the documents do not show: any object or list. */
+/** A record with undocumented fields: any object or list. */
 export const open = z.custom<Record<string, unknown>>(
   (value: unknown) => typeof value === 'object' && value !== null,
   'must be an object',
 );
 
-/** An answer whose fields the document does not show: what is missing is no mismatch. */
+/** A response whose fields the document does not show: a missing field is not a mismatch. */
 export function lenient<Answer>(schema: z.ZodMiniObject): z.ZodMiniType<Answer> {
-  return z.partial(schema) as unknown as z.ZodMiniType<Answer>; // the types name what is usual
+  return z.partial(schema) as unknown as z.ZodMiniType<Answer>; // the types show the usual fields
 }
 
-/** The fields of a body whose document lists them all. */
+/** Returns the known fields of a body, for bodies of which the document lists all fields. */
 export function knownOf(schema: { shape: object }): KnownFields {
   return { names: Object.keys(schema.shape) };
 }
@@ -27,7 +27,7 @@ export function knownOf(schema: { shape: object }): KnownFields {
 /** Selects contacts. Little is checked: the document shows only a single element. */
 export const filter = z.custom<Filter>(isRecord, 'must be an object');
 
-/** An id as a method returned it: text, or a number where a service has those. */
+/** An id as a method returned it: a string, or a number, which some services use. */
 export const id = z.custom<string>(isId, {
   error: ({ input }) => (input === '' ? 'must not be empty' : 'must be an id, as a string'),
 });
@@ -35,13 +35,13 @@ export const id = z.custom<string>(isId, {
 /** An email address. */
 export const email = z.string().check(checkEmail);
 
-/** An email address that may be unset: services spell that as `null` or as an empty string. */
+/** An email address that may be unset. Services use `null` or an empty string for that. */
 export const optionalEmail = z
   .nullable(z.string())
   .check((context) => (context.value ? checkEmail(context) : undefined));
 
 function checkEmail({ value, issues }: Checked): void {
-  const message = emailProblem(normalizeEmail(value)); // those who use a schema alone have not normalized it
+  const message = emailProblem(normalizeEmail(value)); // a program that uses the schema alone has not normalized it
   if (message !== undefined) {
     issues.push({ code: 'custom', message, input: value });
   }
@@ -53,7 +53,7 @@ interface Checked {
   readonly issues: { push(issue: { code: 'custom'; message: string; input: unknown }): unknown };
 }
 
-// In a header of an email it would begin another header.
+// A line break in an email header would begin another header.
 const isOneLine = (text: string) => !/[\r\n]/.test(text);
 const noLineBreak = 'must not contain a line break';
 
@@ -62,7 +62,7 @@ export const subject = z
   .string()
   .check(z.minLength(1), z.maxLength(limits.subjectLength), z.refine(isOneLine, noLineBreak));
 
-/** A display name beside an address. */
+/** A display name of an address. */
 export const displayName = z.string().check(z.refine(isOneLine, noLineBreak));
 
 /** The size of a page. */
@@ -81,7 +81,7 @@ export function msOf(time: Timestamp): number {
   return typeof time === 'string' ? Date.parse(time) : time.getTime();
 }
 
-// The document does not show the form of the times of a report, so only an invalid `Date` is refused.
+// The document does not show the form of the times of a report, so only an invalid `Date` is rejected.
 const time = z.custom<Timestamp>(
   (value) => !isDate(value) || !Number.isNaN(value.getTime()),
   'is not a date',

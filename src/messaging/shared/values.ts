@@ -1,6 +1,6 @@
 import { type OpenInput, type Timestamp, isIdNumber, isRecord } from '../../core/values.js';
 
-/** Which part of a list to get. Other fields are sent as they are. */
+/** Which part of a list to get. Other fields are sent unchanged. */
 export interface ListQuery extends OpenInput {
   /**
    * Items per page, 1 to 100.
@@ -20,14 +20,14 @@ export interface PeriodQuery extends OpenInput {
 // "Ann Lee" <ann@example.com>
 const named = /^(?:"((?:[^"\\]|\\.)*)"|([^<>"]*?))\s*<\s*([^<>\s]+)\s*>$/;
 
-/** An email address as it is sent: without the blanks around it. Another value is returned unchanged. */
+/** Removes the blanks around an email address. Returns a value that is not a string unchanged. */
 export function normalizeEmail<Value>(value: Value): Value {
   return typeof value === 'string' ? (value.trim() as Value & string) : value;
 }
 
 /**
- * An address of `to` or `from` as it is sent: `Ann <ann@example.com>` is a name and an email, and `address` in
- * the place of `email` is read as other packages do. Another value is returned unchanged.
+ * Converts an address of `to` or `from` to the form that is sent: `Ann <ann@example.com>` becomes a name and an
+ * email. An object may have `address` in place of `email`, as in other packages. Returns any other value unchanged.
  */
 export function normalizeAddress(value: unknown): unknown {
   if (typeof value === 'string') {
@@ -47,20 +47,20 @@ export function normalizeAddress(value: unknown): unknown {
   return 'email' in value ? { ...value, email: normalizeEmail(value['email']) } : value;
 }
 
-/** The email alone of a normalized address; empty if it has none. */
+/** Returns the email of a normalized address, without the name. Returns an empty string if it has none. */
 export function emailIn(value: unknown): string {
   const email = isRecord(value) ? value['email'] : value;
   return typeof email === 'string' ? email : '';
 }
 
-/** Makes the `normalize` of a row: some fields of its body are email addresses, or lists of them. */
+/** Makes the `normalize` function of a route whose body has these fields with email addresses, or lists of them. */
 /* @__NO_SIDE_EFFECTS__ */
 export function normalizeEmailsIn(...fields: readonly string[]) {
   return (body: Record<string, unknown>): Record<string, unknown> =>
     mapFields(body, fields, normalizeEmail);
 }
 
-/** A copy of a body in which some fields, where they are set, are changed: each is one value or a list. */
+/** Copies a body and changes the given fields, if they are set. Each field has one value or a list. */
 export function mapFields(
   body: Record<string, unknown>,
   fields: readonly string[],
@@ -78,30 +78,30 @@ export function mapFields(
   return { ...body, ...Object.fromEntries(changed) };
 }
 
-// Stricter than "something@something" would refuse addresses that the service takes.
+// Only "something@something": a stricter pattern would reject addresses that the service accepts.
 const emailForm = /^[^\s@<>]+@[^\s@<>]+$/;
 
-// The same in visible ASCII alone, without quotes or punctuation at the end.
+// An address of visible ASCII characters that ends in a letter, a digit or an underscore, not in a quote or comma.
 const plainForm = /^[!-;=?A-~]+@[!-;=?A-~]*\w$/;
 
-// It shows nowhere, and makes another address: a copied one often has it.
+// An invisible character makes another address of the text. Copied addresses often have one.
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFD]/u;
 
 const quotes = '["\'`\u00AB\u00BB\u2018-\u201F\u2039\u203A]';
 const quoted = new RegExp(`^${quotes}.*${quotes}$`, 's');
 
-/** Could this be an email address? */
+/** Whether this could be an email address. */
 export function isEmail(value: unknown): value is string {
   return emailProblem(value) === undefined;
 }
 
-/** Why a value cannot be an email address; `undefined` if it can. The value has been normalized. */
+/** Returns the reason why a normalized value cannot be an email address, or `undefined` if it can. */
 export function emailProblem(value: unknown): string | undefined {
   if (typeof value !== 'string') {
     return 'must be an email address';
   }
   if (plainForm.test(value)) {
-    return undefined; // nearly every address
+    return undefined; // the fast path of nearly all addresses
   }
   const [hidden] = invisible.exec(value) ?? [];
   if (hidden !== undefined) {
@@ -126,12 +126,12 @@ export function emailProblem(value: unknown): string | undefined {
     : 'must be an email address';
 }
 
-/** Emails come back trimmed and in lower case. */
+/** Returns the key by which emails are compared: the service returns them trimmed and in lower case. */
 export function emailKey(email: string): string {
   return email.trim().toLowerCase();
 }
 
-/** Could this be an id that the service gave? A number that JSON has rounded is another record's. */
+/** Whether this could be an id of the service. A number that JSON has rounded would be the id of another record. */
 export function isId(value: unknown): boolean {
   return typeof value === 'string' ? value !== '' : isIdNumber(value);
 }

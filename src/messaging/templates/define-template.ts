@@ -12,15 +12,15 @@ export interface TemplateContent {
   readonly body: string;
 }
 
-/** Values for a preview of what the service fills in itself, e.g. `{{unsubscribeUrl}}`. */
+/** Values for the preview of variables that the service fills in itself, e.g. `{{unsubscribeUrl}}`. */
 type ServiceData = { readonly [Key in ReservedKey]?: TemplateValue | undefined };
 
-/** Fields that a template does not ask for: an error where its data is written. */
+/** Makes each field that is not a variable of the template a compile error. */
 type OnlyAsked<Data, Text extends string> = {
   readonly [Key in Exclude<keyof Data, keyof TemplateData<Text>>]: never;
 };
 
-/** A template text whose data is typed by its own variables. */
+/** A template text whose data is typed by its variables. */
 export interface DefinedTemplate<Text extends string> extends TemplateVariables {
   readonly text: Text;
   /** Fills in the text locally, as a preview. */
@@ -31,7 +31,7 @@ export interface DefinedTemplate<Text extends string> extends TemplateVariables 
   ): { readonly body: Text; readonly data: Data };
 }
 
-/** A subject and body whose data is typed by their own variables. */
+/** A subject and body whose data is typed by their variables. */
 export interface DefinedContent<Text extends string> extends TemplateVariables, TemplateContent {
   /** Fills in both texts locally, as a preview. */
   render(data: TemplateData<Text> & ServiceData): {
@@ -45,7 +45,7 @@ export interface DefinedContent<Text extends string> extends TemplateVariables, 
 }
 
 /**
- * Types the data of an email by the variables of its text: one without a fallback is required.
+ * Types the data of an email by the variables of its text. A variable without a fallback is required.
  * @example
  * const welcome = defineTemplate({ subject: 'Welcome, {{name}}', body: '<p>{{plan ?? "free"}}</p>' });
  * await messaging.send({ from, to, ...welcome.message({ name: 'Ann' }) });
@@ -72,7 +72,7 @@ function textTemplate(text: string): DefinedTemplate<string> {
 
 function contentTemplate({ subject, body }: TemplateContent): DefinedContent<string> {
   return {
-    // Neither text can begin a variable that the other one ends.
+    // Joined by a line break, so that no variable can begin in the subject and end in the body.
     ...variablesOf(`${subject}\n${body}`),
     subject,
     body,
@@ -85,15 +85,15 @@ function contentTemplate({ subject, body }: TemplateContent): DefinedContent<str
 export type TemplateValue = DataValue | Transient;
 
 /**
- * The data that a template text asks for: a variable without a fallback is required, one with a
- * fallback is optional. What the service fills in itself (`{{email}}`, `{{unsubscribeUrl}}`) is left
- * out. A text that is not known at compile time takes any data.
+ * The data of a template text. A variable without a fallback is required, and a variable with a fallback is
+ * optional. Variables that the service fills in itself (`{{email}}`, `{{unsubscribeUrl}}`) are left out. A text
+ * that is not known at compile time accepts any data.
  */
 export type TemplateData<Text extends string> = string extends Text
   ? Readonly<Record<string, TemplateValue | undefined>>
   : Readable<Merged<FieldOf<VariableTexts<Text>>>>;
 
-// The texts between the braces, as a union. An accumulator makes the recursion a loop.
+// The texts between the braces, as a union. With an accumulator, the compiler runs the recursion as a loop.
 type VariableTexts<
   Text extends string,
   Found = never,
@@ -128,8 +128,8 @@ type WithFallback<Path extends string> = Path extends NotAVariable | OfTheServic
 
 type OfTheService = ReservedKey | `${ReservedKey}.${string}`;
 
-// The characters of blocks, comments, partials and helpers of other template languages, as at run time. A name may
-// have spaces, as the columns of a spreadsheet do.
+// The characters of blocks, comments, partials and helpers of other template languages. The check at run time uses
+// the same characters. A name may contain spaces, as the columns of a spreadsheet do.
 type Forbidden =
   '{' | '}' | '?' | '|' | '#' | '/' | '^' | '>' | '!' | '&' | '"' | "'" | '(' | ')' | '\n' | '\t';
 
@@ -145,5 +145,5 @@ type Trimmed<Text extends string> = Text extends `${Space}${infer Rest}`
     ? Trimmed<Rest>
     : Text;
 
-// One object with all fields reads better in an error than an intersection of many.
+// Error messages are easier to read with one object of all fields than with an intersection of many.
 type Readable<Fields> = { readonly [Key in keyof Fields]: Fields[Key] };

@@ -18,17 +18,17 @@ import type {
 } from '../workflows.js';
 
 /**
- * What a workflow does, by the names of its steps and without any id: the same for a definition and for
- * the live workflow that was made of it.
+ * The content of a workflow: its trigger, steps and transitions, by the names of its steps, without ids. A
+ * definition and the live workflow that was created from it have the same content.
  */
 export interface Content {
   readonly event: string | undefined;
   readonly allowReentry: boolean;
   readonly fields: WorkflowFieldValues;
-  /** The name of the step that it starts with. */
+  /** The name of the first step. */
   readonly start: string | undefined;
   readonly steps: Readonly<Record<string, StepContent>>;
-  /** Each transition as JSON, in the order of the texts. */
+  /** Each transition as JSON. The texts are sorted. */
   readonly ways: readonly string[];
 }
 
@@ -40,7 +40,7 @@ interface StepContent {
 
 type WorkflowFieldValues = Readonly<Record<string, unknown>>;
 
-/** What a definition does. */
+/** Returns the content of a definition. */
 export function contentOf(definition: WorkflowDefinition): Content {
   const { trigger, allowReentry = false, fields = {} } = definition;
   const nameOf = (key: string) => nameOfStep(definition, key);
@@ -53,14 +53,14 @@ export function contentOf(definition: WorkflowDefinition): Content {
     wayText(nameOf(from), nameOf(to), branch, withoutOwn(own, wayOnly)),
   );
   const content = { event: trigger.event, allowReentry, fields, start };
-  // As it is sent: dates are texts in JSON.
+  // Through JSON, to get the form that is sent: a `Date` becomes a string.
   const all = { ...content, steps: Object.fromEntries(parts) as object, ways: ways.sort() };
-  return JSON.parse(jsonOf(all)) as Content; // as it was written
+  return JSON.parse(jsonOf(all)) as Content; // JSON keeps the structure
 }
 
 /**
- * What a live workflow does. What only answers have is left out; of the workflow's own fields those count
- * that the definition has.
+ * Returns the content of a live workflow, without the fields that only responses have. Of the fields of the workflow
+ * itself, only those are compared that the definition sets.
  */
 export function liveContentOf(live: LiveGraph, { fields = {} }: WorkflowDefinition): Content {
   const { workflow, steps, ways } = live;
@@ -88,12 +88,12 @@ export function liveContentOf(live: LiveGraph, { fields = {} }: WorkflowDefiniti
   };
 }
 
-/** The mark of a content, for the name of its workflow. */
+/** Returns the mark of a content: six hexadecimal digits of its fingerprint, for the name of the workflow. */
 export function markOf(content: Content): string {
   return fingerprint(jsonOf(content)).slice(0, 6);
 }
 
-/** Is a content made of parts of another one? */
+/** Whether all steps and transitions of a content are in another content. */
 export function isPartOf(part: Content, whole: Content): boolean {
   return (
     Object.entries(part.steps).every(([name, step]) => isSame(step, fieldOf(whole.steps, name))) &&
@@ -101,15 +101,15 @@ export function isPartOf(part: Content, whole: Content): boolean {
   );
 }
 
-/** What a workflow is created with, under the name of its version. */
+/** Makes the request body that creates a workflow. `name` is the name of its version. */
 export function workflowBody(definition: WorkflowDefinition, name: string): WorkflowCreate {
   const { trigger, allowReentry = false, fields } = definition;
-  // Some services do what `enabled` says.
+  // The document says that workflows start disabled, but some services use `enabled` of the request.
   const always = { name, enabled: false } as const;
   return overlaid({ eventName: trigger.event, allowReentry }, fields, always);
 }
 
-/** What a step is created with. */
+/** Makes the request body that creates a step. */
 export function stepBody(definition: WorkflowDefinition, key: string): StepCreate {
   const steps = stepsOf(definition);
   const place = steps.findIndex(([name]) => name === key);
@@ -120,33 +120,34 @@ export function stepBody(definition: WorkflowDefinition, key: string): StepCreat
   const body = {
     name: step.name ?? key,
     config: overlaid(configOf(step), step.config),
-    // Some services want a place on their canvas, and connect a new step by themselves.
+    // Some services require a position on their canvas, and connect a new step automatically unless
+    // `autoConnect` is `false`.
     position: { x: 0, y: place * 120 },
     autoConnect: false,
   };
   return { ...overlaid(body, step.fields), type: step.type };
 }
 
-/** What a transition is created with. */
+/** Makes the request body that creates a transition. */
 export function transitionBody(
   fromStepId: string,
   toStepId: string,
   { branch, fields }: Pick<Edge, 'branch' | 'fields'> = {},
 ): TransitionCreate {
-  // Some services have the branch within a condition.
+  // Some services expect the branch inside `condition`, so it is sent in both places.
   const way = branch === undefined ? {} : { branch, condition: { branch } };
   return overlaid({ fromStepId, toStepId, ...way }, fields);
 }
 
-/** A live workflow with the ways between its steps, wherever the answer has them. */
+/** A live workflow with the transitions between its steps, from all places where a response may have them. */
 export interface LiveGraph {
   readonly workflow: WorkflowGraph;
-  /** Without the step that stands for the trigger. */
+  /** The steps, without the step that represents the trigger. */
   readonly steps: readonly WorkflowStep[];
   readonly ways: readonly LiveTransition[];
-  /** The step that stands for the trigger, where the service has one. */
+  /** The id of the step that represents the trigger, if the service has one. */
   readonly trigger: string | undefined;
-  /** The step that it starts with. */
+  /** The id of the first step. */
   readonly start: string | undefined;
 }
 
@@ -158,8 +159,8 @@ interface LiveTransition {
 }
 
 /**
- * Reads the graph of a workflow; `undefined` when the answer does not show it. A name that a step does not
- * show is found among the given ones, by its id.
+ * Reads the graph of a workflow. Returns `undefined` if the response does not show its steps. If a step in the
+ * response has no name, the name is taken from `names`, by the id of the step.
  */
 export function graphOf(
   workflow: WorkflowGraph,
@@ -190,7 +191,7 @@ export function graphOf(
   return { workflow, steps, ways, trigger, start };
 }
 
-/** The event that starts a live workflow, as far as the answer shows it. */
+/** Returns the event that starts a live workflow, or `undefined` if the response does not show it. */
 export function eventOf({ eventName, triggerConfig }: WorkflowFieldValues): string | undefined {
   return (
     textOf(eventName) ?? (isRecord(triggerConfig) ? textOf(triggerConfig['eventName']) : undefined)
@@ -198,8 +199,8 @@ export function eventOf({ eventName, triggerConfig }: WorkflowFieldValues): stri
 }
 
 /**
- * What of a deployed graph is not as it was sent, in a few words each. A service may add fields, and need
- * not show all that it has.
+ * Lists the differences between a definition and the deployed graph, each in a few words. Fields that the service
+ * adds, and a `config` that it does not show, are not differences.
  */
 export function faultsOf(definition: WorkflowDefinition, live: LiveGraph): string[] {
   const wanted = contentOf(definition);
@@ -210,7 +211,7 @@ export function faultsOf(definition: WorkflowDefinition, live: LiveGraph): strin
       return [`step "${name}" is missing`];
     }
     if (!isRecord(step['config'])) {
-      return []; // it is not shown
+      return []; // the response does not show the `config` of the step
     }
     const shown: WorkflowFieldValues = { ...step, ...step['config'] };
     return Object.entries(config)
@@ -276,7 +277,7 @@ function nameIn({ id, name }: WorkflowStep): string {
   return textOf(name) ?? id;
 }
 
-/** The transitions in a field of an answer, if there are any. */
+/** Returns the transitions in a field of a response; an empty list if the field has none. */
 function waysIn(value: unknown): WorkflowFieldValues[] {
   const items: unknown[] = Array.isArray(value) ? value : [];
   return items.filter(isRecord).filter(({ fromStepId, toStepId }) => fromStepId && toStepId);
@@ -292,15 +293,15 @@ function wayText(
 }
 
 function parts(way: string): unknown[] {
-  return JSON.parse(way) as unknown[]; // as `wayText` wrote it
+  return JSON.parse(way) as unknown[]; // `wayText()` has written it
 }
 
-// What is no content: ids, times, the place on a canvas, and what creating alone reads.
+// Fields that are not part of a content: ids, times, the position on a canvas, and fields only used for creation.
 const answerOnly = ['id', 'workflowId', 'projectId', 'createdAt', 'updatedAt'];
 const stepOnly = [...answerOnly, 'position', 'autoConnect', 'name'];
 const wayOnly = [...answerOnly, 'fromStepId', 'toStepId', 'branch'];
 
-/** The fields of a record that say what it does; those without a value do not. */
+/** Returns the fields of a record that are part of its content: without `names`, unset fields and transitions. */
 function withoutOwn(record: object, names: readonly string[]): WorkflowFieldValues {
   const entries = Object.entries(record).filter(
     ([name, value]) => !names.includes(name) && !isUnset(value) && waysIn(value).length === 0,
@@ -317,7 +318,7 @@ function isUnset(value: unknown): boolean {
   );
 }
 
-/** Is all of this content in the value? */
+/** Whether a value contains all fields of this content, at any depth. */
 function contains(value: unknown, content: unknown): boolean {
   if (!isRecord(content)) {
     return isSame(value, content);
@@ -328,16 +329,16 @@ function contains(value: unknown, content: unknown): boolean {
   );
 }
 
-/** A field of an object's own: a step may be called `constructor`. */
+/** Returns an own property of an object, never an inherited one: a step may be called `constructor`. */
 function fieldOf(record: object, name: string): unknown {
-  return Object.hasOwn(record, name) ? (record as WorkflowFieldValues)[name] : undefined; // any object has fields
+  return Object.hasOwn(record, name) ? (record as WorkflowFieldValues)[name] : undefined; // any object can be read by name
 }
 
 function isSame(one: unknown, other: unknown): boolean {
   return jsonOf(one) === jsonOf(other);
 }
 
-/** A value as JSON with the fields of each object in the order of their names: equal content, equal text. */
+/** Converts a value to JSON with sorted keys, so that equal values have equal texts. */
 function jsonOf(value: unknown): string {
   return JSON.stringify(value, (_name, field: unknown) => {
     if (!isRecord(field)) {
@@ -348,7 +349,7 @@ function jsonOf(value: unknown): string {
   });
 }
 
-// Some services spell an unset text `''`.
+// Some services use `''` for a field that is not set.
 function textOf(value: unknown): string | undefined {
   const isText = typeof value === 'string' || typeof value === 'number';
   return isText && value !== '' ? String(value) : undefined;
@@ -358,7 +359,7 @@ function defined(fields: WorkflowFieldValues): StepConfig {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** Fields laid over others: the last ones win. */
+/** Merges the fields of several objects: later ones replace earlier ones. */
 function overlaid(...layers: readonly (object | undefined)[]): Record<string, unknown> {
   return Object.fromEntries(layers.flatMap((layer) => Object.entries(layer ?? {})));
 }

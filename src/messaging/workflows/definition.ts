@@ -17,11 +17,11 @@ interface StepBase {
    * @default its key
    */
   readonly name?: string | undefined;
-  /** More of the step's `config`, laid over what is written for it. */
+  /** Further fields of the step's `config`. They replace the fields that the definition makes. */
   readonly config?: StepConfig | undefined;
-  /** Further fields of the step beside `config`, sent as they are. */
+  /** Further fields of the step, next to `config`. They are sent unchanged. */
   readonly fields?: OpenInput | undefined;
-  /** Further fields of the transitions out of this step, sent as they are. */
+  /** Further fields of the transitions out of this step. They are sent unchanged. */
   readonly transitions?:
     { readonly [Way in 'next' | 'yes' | 'no']?: OpenInput | undefined } | undefined;
 }
@@ -52,16 +52,16 @@ export interface WaitForEventStep<Key extends string = string> extends StepBase 
   readonly next: Key;
 }
 
-/** Goes one of two ways. */
+/** Continues with one of two steps. */
 export interface ConditionStep<Key extends string = string> extends StepBase {
   readonly type: 'CONDITION';
-  /** What must match for `yes`: `where('data.plan').equals('pro')`. */
+  /** The filter that must match for `yes`: `where('data.plan').equals('pro')`. */
   readonly if: Filter;
   readonly yes: Key;
   readonly no: Key;
 }
 
-/** Calls an address of yours. */
+/** Calls your webhook. */
 export interface WebhookStep<Key extends string = string> extends StepBase {
   readonly type: 'WEBHOOK';
   readonly url: string;
@@ -92,29 +92,29 @@ export type StepDefinition<Key extends string = string> =
 
 /** A workflow as code. */
 export interface WorkflowDefinition<Key extends string = string> {
-  /** What it is called in the service, where each version has a mark behind it: `Welcome · 3f2a9c`. */
+  /** The name in the service, where the mark of the version follows it: `Welcome · 3f2a9c`. */
   readonly name: string;
-  /** The event that starts it. */
+  /** The event that starts the workflow. */
   readonly trigger: { readonly event: string };
   /**
-   * Where it starts.
+   * The key of the step where the workflow starts.
    * @default the first step
    */
   readonly start?: NoInfer<Key> | undefined;
   /**
-   * Whether a contact may go through it more than once.
+   * Whether a contact may go through the workflow more than once.
    * @default false
    */
   readonly allowReentry?: boolean | undefined;
-  /** Further fields of the workflow, sent as they are. */
+  /** Further fields of the workflow. They are sent unchanged. */
   readonly fields?: OpenInput | undefined;
   readonly steps: { readonly [Name in Key]: StepDefinition<NoInfer<Key>> };
 }
 
 /**
  * Defines a workflow as a graph of steps. A step that does not exist and a condition without both of
- * its branches do not compile. What the compiler cannot see throws an `InvalidRequestError`: a step that
- * nothing leads to, a branch that a step does not have, a way without an `EXIT`, a loop without a pause.
+ * its branches do not compile. Mistakes that the compiler cannot see throw an `InvalidRequestError`: a step that
+ * no step leads to, a branch that a step does not have, a path without an `EXIT`, a loop without a pause.
  * @example
  * const onboarding = defineWorkflow({
  *   name: 'Onboarding',
@@ -138,7 +138,7 @@ export function defineWorkflow<Key extends string>(
 /** Throws an `InvalidRequestError` that names everything that is wrong with a definition. */
 export function checkDefinition(definition: WorkflowDefinition): void {
   const problems = headProblems(definition);
-  // Each check builds on the one before: loose ends have no graph.
+  // Each check needs the result of the one before: steps with missing targets have no graph.
   const inSteps = problems.length > 0 ? problems : stepProblems(definition);
   const all = inSteps.length > 0 ? inSteps : graphProblems(definition);
   if (all.length > 0) {
@@ -146,7 +146,7 @@ export function checkDefinition(definition: WorkflowDefinition): void {
   }
 }
 
-/** A way from one step to another, by their keys. */
+/** A transition from one step to another, by their keys. */
 export interface Edge {
   readonly from: string;
   readonly to: string;
@@ -155,25 +155,25 @@ export interface Edge {
   readonly fields?: OpenInput | undefined;
 }
 
-/** The steps of a definition with their keys, the one that it starts with first. */
+/** Returns the steps of a definition with their keys. The start is the first one. */
 export function stepsOf({ start, steps }: WorkflowDefinition): [string, StepDefinition][] {
   const entries = Object.entries(steps);
   const isStart = ([key]: [string, StepDefinition]) => key === start;
   return [...entries.filter(isStart), ...entries.filter((entry) => !isStart(entry))];
 }
 
-/** Every way from step to step. */
+/** Returns all transitions of a definition. */
 export function edgesOf(definition: WorkflowDefinition): Edge[] {
   return stepsOf(definition).flatMap(([from, step]) => edgesFrom(from, step));
 }
 
-/** The name of a step in the service. */
+/** Returns the name of a step in the service. */
 export function nameOfStep({ steps }: WorkflowDefinition, key: string): string {
   const all: Readonly<Record<string, StepDefinition>> = steps;
   return all[key]?.name ?? key;
 }
 
-/** What a mark looks like behind a name, with the state of a version that is not whole. */
+/** Matches the mark at the end of a version's name, with its state if the deployment is not complete. */
 export const markPattern = / · ([0-9a-f]{6})(?: \((switching|draft \w+)\))?$/;
 
 function edgesFrom(from: string, step: StepDefinition): Edge[] {
@@ -191,7 +191,7 @@ function edgesFrom(from: string, step: StepDefinition): Edge[] {
   }
 }
 
-// ---- what JavaScript lets through
+// ---- checks that TypeScript makes for its users, but JavaScript does not
 
 function headProblems(definition: WorkflowDefinition): FieldError[] {
   const given: unknown = definition;
@@ -216,7 +216,7 @@ function headProblems(definition: WorkflowDefinition): FieldError[] {
   ];
 }
 
-/** The fields of each type of step, its ways apart. */
+/** The fields of each type of step, except for its transitions. */
 const ownFields: Readonly<Record<StepType, readonly string[]>> = {
   SEND_EMAIL: ['template', 'subject', 'body', 'from'],
   DELAY: ['amount', 'unit'],
@@ -251,7 +251,7 @@ function problemsOfStep(key: string, step: unknown, keys: ReadonlySet<string>): 
     const types = Object.keys(ownFields).join(', ');
     return [{ field: `${path}.type`, message: `must be one of ${types}` }];
   }
-  const known = step as unknown as StepDefinition; // by its type; what it holds is checked here
+  const known = step as unknown as StepDefinition; // its `type` is known; its fields are checked below
   const own = [...commonFields, ...ownFields[known.type], ...allWays];
   const strange = Object.keys(step).filter((field) => !own.includes(field));
   return [
@@ -301,7 +301,7 @@ function wayProblems(
   ];
 }
 
-/** The ways out of a step that has not one only. */
+/** The transitions out of the steps that do not have exactly one, which is `next`. */
 const waysOf: { readonly [Type in StepType]?: readonly string[] } = {
   CONDITION: ['yes', 'no'],
   EXIT: [],
@@ -366,7 +366,7 @@ function dataProblems(path: string, data: unknown): FieldError[] {
   });
 }
 
-/** Why a custom field would not be written. */
+/** Returns the reason why the service would not store a custom field. */
 function valueProblem(key: string, value: unknown): string | undefined {
   if (isReserved(key)) {
     return `is reserved, and the service would drop it: ${reservedKeys[key]}`;
@@ -379,7 +379,7 @@ function valueProblem(key: string, value: unknown): string | undefined {
     : undefined;
 }
 
-// By its name a step is found again in the service.
+// The names must be unique, because a deployment finds the steps in the service by their names.
 function sameNames(steps: WorkflowDefinition['steps']): FieldError[] {
   const names = Object.entries(steps).map(([key, step]) => step.name ?? key);
   return Object.keys(steps)
@@ -404,13 +404,13 @@ function graphProblems(definition: WorkflowDefinition): FieldError[] {
     ...keys
       .filter((key) => reached.has(key))
       .flatMap((key) => when(!ending.has(key), `steps.${key}`, 'never leads to an EXIT step')),
-    // The service finds the start as the step that nothing leads to.
+    // In the service, the start is the step that no transition leads to.
     ...when(backward.has(start), `steps.${start}`, 'is the start, so no step may lead back to it'),
     ...loopsWithoutPause(steps, forward),
   ];
 }
 
-// A loop through a DELAY or WAIT_FOR_EVENT is a reminder; any other runs forever at once.
+// A loop through a DELAY or WAIT_FOR_EVENT may be a reminder. Any other loop would run without end and without a pause.
 function loopsWithoutPause(
   steps: readonly (readonly [string, StepDefinition])[],
   forward: ReadonlyMap<string, readonly string[]>,
@@ -439,7 +439,7 @@ function reachable(
   next: ReadonlyMap<string, readonly string[]>,
 ): Set<string> {
   const seen = new Set(from);
-  // A set can grow while it is walked.
+  // The loop also visits the keys that are added to the set during the iteration.
   for (const key of seen) {
     for (const target of next.get(key) ?? []) {
       seen.add(target);

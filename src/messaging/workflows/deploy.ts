@@ -55,62 +55,62 @@ import {
 /** How to deploy a workflow. */
 export interface DeployOptions {
   /**
-   * Switches to this version: what runs of the workflow is disabled and this version enabled, also where
-   * somebody has disabled it. Otherwise a new version is made and stays off, and what runs goes on.
+   * Switches to this version: the running versions are disabled and this version is enabled, even if somebody
+   * has disabled it. Without `enable`, a new version is created and stays off, and the running version stays on.
    * @default false
    */
   readonly enable?: boolean | undefined;
   /**
-   * Only says what would be done.
+   * Only returns the operations that a deployment would do, and changes nothing.
    * @default false
    */
   readonly dryRun?: boolean | undefined;
   /**
-   * Deletes the disabled versions that have no active executions and still are as they were deployed. What
-   * others have changed stays.
+   * Deletes the disabled versions that have no active executions and are unchanged since their deployment.
+   * Versions that somebody has changed are kept.
    * @default false
    */
   readonly prune?: boolean | undefined;
-  /** The id of a workflow that was not deployed from here, or has another name: this one takes its place. */
+  /** The id of a workflow to replace that was not deployed from a definition, or has another name. */
   readonly replaces?: string | undefined;
 }
 
-/** What a deployment did, or would do with `dryRun`. */
+/** The result of a deployment. With `dryRun`: the result that it would have. */
 export interface Deployment {
   /** `undefined` after a dry run of a version that does not exist yet. */
   readonly workflowId: string | undefined;
   /** Its name in the service, with the mark of its version: `Welcome · 3f2a9c`. */
   readonly name: string;
-  /** What was done, in order; empty when there was nothing to do. */
+  /** The operations that were done, in order; empty if there was nothing to do. */
   readonly operations: readonly DeployOperation[];
   /** The id of each step by its key; empty after a dry run of a version that does not exist yet. */
   readonly stepIds: Readonly<Record<string, string>>;
-  /** What was on and is disabled for this version. */
+  /** The workflows that were on and were disabled for this version. */
   readonly replaced: readonly ReplacedWorkflow[];
-  /** Between the old version and this one nothing was on: events of that time started neither. */
+  /** The time between the old version and this one, when neither was on: events of that time started neither. */
   readonly gap: { readonly from: Date; readonly to: Date } | undefined;
-  /** The versions that `prune` left. */
+  /** The versions that `prune` did not delete. */
   readonly kept: readonly KeptWorkflow[];
-  /** What else to know, in whole sentences. */
+  /** Further information about the deployment, in whole sentences. */
   readonly notes: readonly string[];
 }
 
-/** One thing that a deployment does. */
+/** One operation of a deployment. */
 export type DeployOperation =
   | { readonly do: 'create-workflow' }
   | { readonly do: 'create-step'; readonly step: string }
   | { readonly do: 'create-transition'; readonly transition: string }
   | {
       readonly do: 'disable-workflow' | 'enable-workflow' | 'delete-workflow';
-      /** `undefined` before it exists. */
+      /** `undefined` before the workflow exists. */
       readonly workflowId: string | undefined;
     };
 
-/** A workflow whose place another one takes. */
+/** A workflow that this deployment replaces. */
 export interface ReplacedWorkflow {
   readonly workflowId: string;
   readonly name: string | undefined;
-  /** How many of its executions run; only a dry run counts them. */
+  /** The number of its active executions; only a dry run counts them. */
   readonly activeExecutions: number | undefined;
 }
 
@@ -123,13 +123,13 @@ export interface KeptWorkflow {
 
 /** The `details` of an error with the code `DEPLOY_FAILED` or `DEPLOY_INCOMPLETE`. */
 export interface FailedDeployment {
-  /** The ids of the versions that are on now; `undefined` when that is unknown. */
+  /** The ids of the versions that are on now; `undefined` if the deployment could not read them. */
   readonly on: readonly string[] | undefined;
-  /** What the deployment did and could not take back. */
+  /** The changes that the deployment made and could not undo. */
   readonly remains: readonly string[];
 }
 
-/** What a deployment calls: methods of the client. */
+/** The methods of the client that a deployment calls. */
 export interface DeployParts {
   readonly checkTexts: TextCheck;
   readonly templates: { get(id: string, options: RequestOptions): Call<unknown> };
@@ -158,7 +158,7 @@ const deployOptions: OptionKinds<DeployOptions> = {
   replaces: text,
 };
 
-/** Deploys a definition as a version of its own beside the one that runs, and switches when told to. */
+/** Deploys a definition as a separate version next to the running one. Switches to it if `enable` is set. */
 export async function deploy(
   definition: WorkflowDefinition,
   settings: DeployOptions | undefined,
@@ -173,32 +173,47 @@ export async function deploy(
   return read.dryRun === true ? run.plan() : run.perform();
 }
 
-/** A switch that has begun. */
+/** A switch between versions that has begun. */
 interface Switch {
   readonly id: string;
   readonly mark: string;
-  /** Had an earlier deployment begun it? */
+  /** Whether an earlier deployment began this switch. */
   readonly wasCut: boolean;
-  /** What it has disabled so far. */
+  /** The workflows that the switch has disabled so far. */
   readonly disabled: Running[];
 }
 
+/**
+ * One deployment. The name of each version in the service contains its state. After a crash, the next deployment
+ * recognizes an unfinished draft by it, and completes an unfinished switch.
+ *
+ * | step                                    | name in the service            | on          |
+ * | --------------------------------------- | ------------------------------ | ----------- |
+ * | create the workflow, steps, transitions | `Welcome · 3f2a9c (draft …)`   | old version |
+ * | read the graph back and compare it      | `Welcome · 3f2a9c (draft …)`   | old version |
+ * | begin the switch: rename the version    | `Welcome · 3f2a9c (switching)` | old version |
+ * | disable the old version                 | `Welcome · 3f2a9c (switching)` | none        |
+ * | enable the new version                  | `Welcome · 3f2a9c (switching)` | new version |
+ * | end the switch: rename the version      | `Welcome · 3f2a9c`             | new version |
+ *
+ * Without `enable`, the version gets its final name after the comparison, and the old version stays on.
+ */
 class DeployRun {
   readonly #definition: WorkflowDefinition;
   readonly #settings: DeployOptions;
   readonly #parts: DeployParts;
   readonly #content: Content;
   readonly #mark: string;
-  /** Tells the draft of this run from that of another deployer. */
+  /** The name of the draft. It has a random token, so that another deployer's draft has another name. */
   readonly #draftName: string;
   readonly #done: DeployOperation[] = [];
   readonly #replaced: Running[] = [];
   readonly #notes: string[] = [];
   #options: RequestOptions;
   #gap: Deployment['gap'];
-  /** What this run has made and not finished: `id` is absent while no answer has named it. */
+  /** The unfinished workflow of this run. Its `id` is absent until a response has named it. */
   #draft: { readonly id?: string } | undefined;
-  /** The switch that this run is in, with what it has disabled so far. */
+  /** The switch that this run is performing. */
   #switch: Switch | undefined;
   #stepIds: Record<string, string> | undefined;
 
@@ -272,12 +287,12 @@ class DeployRun {
       await this.#update(id, { name: versionName(this.#definition.name, mark) });
     }
     const isNew = existing === undefined;
-    this.#draft = undefined; // from here on it stays
+    this.#draft = undefined; // a later failure does not delete the finished version
     this.#done.unshift(...(isNew ? this.#creations() : []));
     return this.#settle(id, isNew);
   }
 
-  // ---- what is there
+  // ---- finding the versions and templates in the service
 
   async #find(): Promise<Found> {
     const { workflows } = this.#parts;
@@ -332,7 +347,7 @@ class DeployRun {
     return count;
   }
 
-  // ---- making a version
+  // ---- creating a version
 
   #creations(): DeployOperation[] {
     return [
@@ -344,7 +359,7 @@ class DeployRun {
     ];
   }
 
-  /** Makes the whole graph under a draft's name, and reads it back. */
+  /** Creates the whole graph under the draft's name, reads it back and compares it. Returns the workflow's id. */
   async #create(): Promise<string> {
     await this.#checkTemplates();
     const { workflows } = this.#parts;
@@ -378,7 +393,7 @@ class DeployRun {
       throw notAsDeployed(`did not make it as it was sent: ${listed(faults)}`, faults);
     }
     if ((await this.#draftId()) !== id) {
-      throw this.#markDropped(); // what the list does not show is not found again
+      throw this.#markDropped(); // a later deployment finds versions only in the list
     }
     this.#stepIds = this.#stepIdsIn(graph);
     return id;
@@ -428,7 +443,7 @@ class DeployRun {
     );
   }
 
-  /** The id of this run's draft, by its name. */
+  /** Finds the id of this run's draft by its name. */
   async #draftId(): Promise<string | undefined> {
     const { versions } = await this.#find();
     return versions.find(({ name }) => name === this.#draftName)?.id;
@@ -437,8 +452,8 @@ class DeployRun {
   // ---- the switch
 
   /**
-   * Disables what is on and enables a version. Its name says so meanwhile: whoever deploys after a crash
-   * goes on from there.
+   * Disables the running versions and enables the given one. Until the switch is complete, the name of the version
+   * has the state `switching`: after a crash, the next deployment completes the switch.
    */
   async #switchTo({ id, mark }: Pick<Version, 'id' | 'mark'>): Promise<void> {
     const found = await this.#find();
@@ -448,7 +463,7 @@ class DeployRun {
     }
     const twins = found.versions.filter((one) => one.id !== id && one.mark === mark && one.isOn);
     if (this.#draft && twins.length > 0) {
-      return; // another deployer was faster
+      return; // another deployer has already enabled a version with the same content
     }
     const { name } = this.#definition;
     const old = runningBeside(id, found);
@@ -483,8 +498,12 @@ class DeployRun {
   }
 
   /**
-   * Looks once more: of two deployers at once the smaller id stays on, and of two copies of one version the
-   * one that is on, else the smaller id. The answer is the id of the version that stays.
+   * Resolves a conflict with another deployer that ran at the same time, and returns the id of the version that stays.
+   *
+   * | conflict                          | stays                                           |
+   * | --------------------------------- | ----------------------------------------------- |
+   * | several versions are on           | on: the version with the smallest id            |
+   * | two copies of one version         | the copy that is on, or else the smaller id     |
    */
   async #settle(id: string, isNew: boolean): Promise<string> {
     const { versions } = await this.#find();
@@ -500,7 +519,8 @@ class DeployRun {
     const twin = versionWith(this.#mark, others);
     const isLeftOver = !isOn || stays !== id;
     if (isNew && isLeftOver && twin !== undefined && (twin.isOn || twin.id < id)) {
-      // One that was on for a moment may have executions: then it stays, disabled.
+      // A version that was on for a moment may have executions. Then the service does not delete it: it stays,
+      // disabled.
       await this.#remove(id).catch(() => undefined);
       this.#stepIds = undefined;
       return twin.id;
@@ -513,9 +533,9 @@ class DeployRun {
     return id;
   }
 
-  // ---- what a failure leaves
+  // ---- undoing after a failure
 
-  /** Takes back what this run has begun: the error to reject with. */
+  /** Undoes the unfinished work of this run, and returns the error to reject with. */
   async #takeBack(failure: unknown): Promise<unknown> {
     const { signal } = this.#options;
     const cut = this.#switch;
@@ -525,7 +545,7 @@ class DeployRun {
       return failure;
     }
     const { headers, priority } = this.#options;
-    // The caller's signal and times have ended already.
+    // Without the caller's signal and times, which may have ended already. The deadline is in milliseconds.
     this.#options = { headers, priority, deadline: 10_000 };
     const remains: string[] = [];
     const attempt = (what: string, run: () => Promise<unknown>) =>
@@ -543,7 +563,7 @@ class DeployRun {
       (found) => runningBeside(undefined, found).map(({ id }) => id),
       () => undefined,
     );
-    // What was finished before stays: the switch of an earlier deployment, or the whole of this one.
+    // Finished operations are not undone: the switch of an earlier deployment, or all of this deployment.
     const isClean = remains.length === 0 && on !== undefined && this.#done.length === 0;
     const isOwn = isPostreelError(failure) && ownCodes.has(failure.code);
     return isClean && (isOwn || isAbortOf(signal, failure))
@@ -551,14 +571,17 @@ class DeployRun {
       : this.#failed(failure, { on, remains }, isClean);
   }
 
-  /** Enables what was on before; the answer is whether all is as it was, or another version is on. */
+  /**
+   * Disables the new version and enables the versions that were on before. Returns `true` if some version is on
+   * again, or if this run had disabled none and had begun the switch itself.
+   */
   async #switchBack(
     { id, wasCut, disabled }: Switch,
     attempt: (what: string, run: () => Promise<unknown>) => Promise<unknown>,
   ): Promise<boolean> {
     await attempt(`workflow ${id} may be on`, () => this.#update(id, { enabled: false }));
     const found = await this.#find().catch(() => undefined);
-    // Another deployer may have enabled its own meanwhile.
+    // Another deployer may have enabled its version in the meantime: then the old versions stay off.
     let isAnyOn = found !== undefined && runningBeside(id, found).length > 0;
     for (const one of isAnyOn ? [] : disabled) {
       await attempt(`workflow ${one.id} may be off`, async () => {
@@ -600,7 +623,7 @@ class DeployRun {
 
   // ---- old versions
 
-  /** Removes what nobody needs any more; the answer is what stays, with the reasons. */
+  /** Deletes the versions that are no longer needed. Returns the versions that stay, with the reasons. */
   async #prune(
     before: readonly Version[],
     after: readonly Version[],
@@ -686,7 +709,7 @@ class DeployRun {
     };
   }
 
-  // While nothing is on, events are lost: nothing else goes first.
+  // With the highest priority, before other queued calls: while no version is on, events are lost.
   async #update(id: string, change: { name: string } | { enabled: boolean }): Promise<void> {
     await this.#parts.workflows.update(id, change, { ...this.#options, priority: 'interactive' });
   }
@@ -696,7 +719,7 @@ class DeployRun {
   }
 }
 
-// What a run says of its own draft, which it has removed.
+// The codes of errors about the draft. Their messages already say that the new workflow was removed.
 const ownCodes: ReadonlySet<string> = new Set(['MARK_DROPPED', 'NOT_AS_DEPLOYED']);
 
 function notAsDeployed(what: string, details?: unknown): PostreelError {
@@ -714,13 +737,13 @@ function wayText({ from, to, branch }: Edge): string {
   return branch === undefined ? `${from} to ${to}` : `${from} ${branch} to ${to}`;
 }
 
-/** The id in an answer, if it shows one. */
+/** Returns the id in a response, if it has one. */
 function idOf(record: unknown): string | undefined {
   const id = isRecord(record) ? record['id'] : undefined;
   return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined;
 }
 
-/** Does a call find nothing? */
+/** Whether a call fails with a 404. Rethrows any other error. */
 async function isGone(call: PromiseLike<unknown>): Promise<boolean> {
   try {
     await call;
@@ -735,7 +758,7 @@ async function isGone(call: PromiseLike<unknown>): Promise<boolean> {
 
 const maxListed = 5;
 
-/** The first few, for an error. */
+/** Joins the first few texts for an error message. */
 function listed(texts: readonly string[]): string {
   const more = texts.length > maxListed ? [`${texts.length - maxListed} more`] : [];
   return [...texts.slice(0, maxListed), ...more].join(', ');

@@ -1,10 +1,10 @@
 import { edgesOf, stepsOf, type StepDefinition, type WorkflowDefinition } from './definition.js';
 
-/** What to show beside the graph. */
+/** The state of an execution to show in the graph. */
 export interface MermaidOptions {
   /** The step where an execution is now. */
   readonly current?: string | undefined;
-  /** The steps that an execution has left behind. */
+  /** The steps that an execution has completed. */
   readonly visited?: readonly string[] | undefined;
 }
 
@@ -14,7 +14,7 @@ export function toMermaid(
   { current, visited = [] }: MermaidOptions = {},
 ): string {
   const steps = stepsOf(definition);
-  // Keys may contain what Mermaid cannot take as an id.
+  // Keys may contain characters that Mermaid does not accept in an id.
   const ids = new Map(steps.map(([key], index) => [key, `s${index}`]));
   const id = (key: string | undefined) => ids.get(key ?? '') ?? 'none';
   const marked = (keys: readonly string[]) => keys.filter((key) => ids.has(key)).map(id);

@@ -2,20 +2,20 @@ import { markPattern, type WorkflowDefinition } from './definition.js';
 import { eventOf } from './content.js';
 import type { Workflow } from '../workflows.js';
 
-/** A workflow that was deployed from a definition of this name, as its own name says. */
+/** A workflow whose name shows that it was deployed from a definition of this name. */
 export interface Version {
   readonly id: string;
   readonly name: string;
   readonly mark: string;
-  /** `draft`: its graph is not whole. `switching`: it is about to be enabled, or to get its final name. */
+  /** `draft`: its graph is incomplete. `switching`: it is about to be enabled, or to get its final name. */
   readonly state: 'draft' | 'switching' | 'whole';
-  /** One that does not show whether it is on may be on. */
+  /** Also true if the response does not show whether the workflow is on: it may be. */
   readonly isOn: boolean;
 }
 
-/** All that a deployment has to do with. */
+/** The workflows of the project that concern a deployment. */
 export interface Found {
-  /** In the order of their ids. */
+  /** The versions of the definition, sorted by id. */
   readonly versions: readonly Version[];
   /** Workflows of the same name and event without a mark. */
   readonly unmarked: readonly Workflow[];
@@ -23,18 +23,18 @@ export interface Found {
   readonly replaced: Workflow | undefined;
 }
 
-/** A workflow that is on, and whose place another one takes. */
+/** A workflow that is on and that the deployment replaces. */
 export interface Running {
   readonly id: string;
   readonly name: string | undefined;
 }
 
-/** The name of a version: `Welcome · 3f2a9c`. */
+/** Makes the name of a version: `Welcome · 3f2a9c`. */
 export function versionName(name: string, mark: string, state?: string): string {
   return `${name} · ${mark}${state === undefined ? '' : ` (${state})`}`;
 }
 
-/** Sorts a project's workflows by what they are to a definition. */
+/** Finds the workflows of a project that concern a definition: its versions, and unmarked ones of its name. */
 export function sortWorkflows(
   workflows: readonly Workflow[],
   { name, trigger }: WorkflowDefinition,
@@ -54,24 +54,27 @@ export function sortWorkflows(
   return { versions: versions.sort(byId), unmarked, replaced };
 }
 
-/** The workflow that a deployment must not touch. One that is off beside a version of ours was replaced. */
+/**
+ * Returns the workflow that stops a deployment, because it was not deployed from a definition. A disabled one next
+ * to a version of this definition does not count: an earlier deployment has replaced it.
+ */
 export function foreignIn({ versions, unmarked }: Found): Workflow | undefined {
   const hasVersion = versions.some(({ state }) => state !== 'draft');
   return unmarked.find(({ enabled }) => !hasVersion || enabled !== false);
 }
 
-/** The version with this mark: the one that is on, or else the first one. */
+/** Returns the version with this mark: the one that is on, or else the first one. */
 export function versionWith(mark: string, versions: readonly Version[]): Version | undefined {
   const same = versions.filter((version) => version.mark === mark && version.state !== 'draft');
   return same.find(({ isOn }) => isOn) ?? same[0];
 }
 
-/** The version whose switch an earlier deployment did not finish. */
+/** Returns the version whose switch an earlier deployment did not finish. */
 export function cutSwitchIn(versions: readonly Version[]): Version | undefined {
   return versions.find(({ state }) => state === 'switching');
 }
 
-/** What is on beside a version: what its switch disables. */
+/** Returns the workflows other than this version that are on: the switch to the version disables them. */
 export function runningBeside(id: string | undefined, { versions, replaced }: Found): Running[] {
   const ours = versions.filter((version) => version.isOn && version.id !== id);
   const isNamed = replaced !== undefined && !versions.some((version) => version.id === replaced.id);
