@@ -10,7 +10,7 @@ import type { MediaFile } from '../../media/jobs/file.js';
 import { syncFolder } from '../file-system.js';
 import { PartFile } from './part-file.js';
 
-/** How to save a file. An abort leaves nothing behind. */
+/** The options of `saveTo()`. An abort leaves no files behind. */
 export interface SaveOptions extends TransferOptions {}
 
 /**
@@ -43,12 +43,12 @@ export function saveTo(
     : save(what, path as string, options); // as the two signatures say
 }
 
-/** What a queue, or an engine's worker, takes as its `save`. */
+/** The `save` function of a queue, or of an engine's worker. */
 export type SaveEach = (file: MediaFile, job: object) => Promise<void>;
 
 function saver(pattern: string, given: SaveOptions): SaveEach {
   const options = readTransferOptions(given);
-  const folder = process.cwd(); // it may change before a file is saved
+  const folder = process.cwd(); // the working folder may change before a file is saved
   if (!/\{(fileId|index)\}/.test(pattern)) {
     throw new ConfigurationError(
       `saveTo('${pattern}') would write every file to one path. Put {fileId} or {index} into it.`,
@@ -88,7 +88,8 @@ async function save(file: MediaFile, path: string, given: SaveOptions): Promise<
   await syncFolder(dirname(target));
 }
 
-// After trouble with the server the rest may come another time; nothing is kept after an abort.
+// Keeps the received bytes after a failure of the server, so that a later call can continue; keeps nothing
+// after an abort.
 async function giveUp(
   part: PartFile,
   error: unknown,
@@ -101,7 +102,7 @@ async function giveUp(
   }
 }
 
-// Found out before the download rather than after it.
+// Throws before the download if the target is a folder, rather than after it.
 async function refuseFolder(target: string): Promise<void> {
   const found = await stat(target).catch(() => undefined);
   if (!found?.isDirectory()) {
