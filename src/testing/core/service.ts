@@ -173,7 +173,7 @@ export interface Wire {
    * body.
    */
   refusal(refusal: Refusal, request: FakeRequest, requestId: string): FakeAnswer;
-  /** Changes the response to a request of this method before it is sent. */
+  /** Changes a response just before it is delivered. */
   deliver(response: Response): Response;
 }
 
