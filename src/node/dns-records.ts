@@ -22,8 +22,8 @@ const names = {
 } as const;
 
 /**
- * The DNS records in a domain, or in the answer of a check, wherever the service puts them: each object
- * with a type, a name and a value. Empty when it shows none.
+ * Finds the DNS records in a domain, or in the response of a check, wherever the service puts them: each
+ * object with a type, a name and a value. Returns an empty array if there are none.
  * @example
  * const domain = await messaging.domains.create({ domain: 'mail.example.com' });
  * console.log(dnsTable(domain), dnsZone(domain));

@@ -14,10 +14,10 @@ import { PartFile } from './part-file.js';
 export interface SaveOptions extends TransferOptions {}
 
 /**
- * Saves a finished file to disk. It is written beside its target and renamed at the end, so that the
- * target is always complete, or what it was before. A broken connection is resumed where it broke;
- * when the retries are used up, what has arrived stays beside the target, and the next `saveTo()` of
- * the same file continues with it. So does one after a crash.
+ * Saves a finished file to disk. The file is written next to its target and renamed at the end, so that the
+ * target is always complete or unchanged. A download continues where its connection broke. When the retries
+ * are used up, the received bytes stay next to the target, and the next `saveTo()` of the same file continues
+ * with them. So does a `saveTo()` after a crash.
  * @throws a `ConnectionError` when the retries are used up
  * @example
  * await saveTo(await job.waitForFile(), 'cats.mp4', {
@@ -26,8 +26,8 @@ export interface SaveOptions extends TransferOptions {}
  */
 export function saveTo(file: MediaFile, path: string, options?: SaveOptions): Promise<void>;
 /**
- * Saves every file of a queue, or of an engine's worker: `{fileId}` and, in a queue, `{index}`, the job's
- * place in the input from 0, stand for those of each file. A folder that is missing is made.
+ * Saves every file of a queue, or of an engine's worker. In the pattern, `{fileId}` is the id of each file and,
+ * in a queue, `{index}` its job's position in the input, from 0. A missing folder is created.
  * @throws a `ConfigurationError` when all files would be written to one path
  * @example
  * media.queue(jobs, { name: 'animals', save: saveTo('videos/{fileId}.mp4') });

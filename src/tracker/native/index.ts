@@ -31,9 +31,10 @@ export interface NativeTrackerOptions extends Omit<TrackerOptions, 'storage' | '
 }
 
 /**
- * The event tracker for places without a `document`, such as React Native: the same rules, with a
- * storage and a lifecycle that you give. One tracker of a namespace at a time. `postreel/tracker`
- * takes nothing in there.
+ * Creates the event tracker of an app without a `document`, such as one in React Native.
+ *
+ * It follows the rules of `createTracker`, with a storage and a lifecycle that you supply. Use one tracker of
+ * a namespace at a time. `postreel/tracker` drops all events in such an app.
  *
  * @example
  * const tracker = createNativeTracker({ publicKey: 'pk_…', baseUrl, storage, onExit });

@@ -7,13 +7,13 @@ import { Sender, tooMany } from './sender.js';
 export { type ProxiedEvent, type TrackProxyOptions } from './options.js';
 
 /**
- * Makes a handler for a route of your own, in any server that speaks `Request` and `Response`:
- * no preflight, no host that a blocker knows, no key in the page. Point a tracker with
- * `proxy: true` at it. Only `event`, `email` and `data` go on. Each id is sent once; one whose
- * answer leaves open whether the service took the event is never sent again. Requests of other
- * origins, of more than 64 KB or 20 events are refused. Beyond `perCaller` and `perMinute` the page
- * gets a 429 and waits. The route is as public as a public key unless `authorize` decides whom an
- * event belongs to.
+ * Creates a handler for your proxy route, for any server with `Request` and `Response`.
+ *
+ * The page needs no preflight, no host that a blocker knows, and no key. Point a tracker with `proxy: true`
+ * at the route. The handler passes on `event`, `email` and `data` only, and sends each id once: an event
+ * whose response leaves open whether the service took it is never sent again. It rejects requests from other
+ * origins, and those of more than 64 KB or 20 events. Beyond `perCaller` and `perMinute` the page gets a 429
+ * and waits. The route is as public as a public key, unless `authorize` decides whose contact an event gets.
  *
  * @example
  * // Serves POST /collect/v1/track for `createTracker({ proxy: true, baseUrl: '/collect' })`.
