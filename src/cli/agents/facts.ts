@@ -4,7 +4,7 @@ import { isRecord } from '../../core/values.js';
 import { addresses, inline, quoted, Refusal } from './text.js';
 import type { Fact, Services } from './tool.js';
 
-/** What a person reads of the emails and workflows that a step starts. */
+/** The facts in a plan about the emails and workflows that a step starts. */
 
 const maxWorkflows = 50;
 

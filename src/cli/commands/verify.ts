@@ -28,7 +28,7 @@ export const verify = command<{ readonly email: readonly string[] }>({
 
 type Verdict = Pick<AddressVerification, 'email' | 'valid' | 'reasons'>;
 
-/** What is no address at all is a verdict too: the others are still checked. */
+/** An invalid address gets a verdict too, so that the others are still checked. */
 async function judge(
   email: string,
   messaging: MessagingClient,
