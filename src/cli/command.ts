@@ -5,15 +5,15 @@ import { CommandEnd } from './exit-codes.js';
 import { plain } from './table.js';
 
 /**
- * The one shape of a command. Its input is its arguments and options by their names. It either runs, or plans:
- * then its plan is shown, and carried out with `--yes` or after a yes in the terminal.
+ * The description of a command. Its input has its arguments and options by name. A command either runs at
+ * once, or plans: then the plan is shown, and carried out with `--yes` or after a yes in the terminal.
  */
 export type CommandFacts<Input> = {
-  /** `contacts import`; a command of a group has the group's name in front. */
+  /** The full name, such as `contacts import`: a command in a group has the group's name in front. */
   readonly name: string;
   /** One line, for the list of commands. */
   readonly about: string;
-  /** What its own help says beside that. */
+  /** More text for the command's help. */
   readonly more?: string;
   readonly args?: readonly Arg[];
   readonly options?: readonly Option[];
@@ -24,27 +24,27 @@ export type CommandFacts<Input> = {
   | { readonly plan: (input: Input, context: Context) => Promise<Plan> }
 );
 
-/** `['<file>', 'CSV file']`, with a default if there is one. */
+/** An argument or option, such as `['<file>', 'CSV file']`, with an optional default. */
 type Arg = readonly [name: string, about: string, preset?: string];
 
-/** As JSON a date is in ISO 8601, and a list is a list. */
+/** A value in a plan. In JSON a date becomes ISO 8601, and a list an array. */
 type Fact = string | number | Date | readonly string[];
 
-/** What a command is about to do. */
+/** The effect of a command, shown before it runs. */
 export interface Plan {
-  /** One line: `Send 1 email`. */
+  /** One line, such as `Send 1 email`. */
   readonly action: string;
-  /** What it is about, by name. */
+  /** The details, by name. */
   readonly facts: Readonly<Record<string, Fact | undefined>>;
   readonly run: () => Promise<void>;
-  /** Nothing changes: it runs without a question. */
+  /** The command changes nothing: it runs without a question. */
   readonly isIdle?: boolean;
 }
 
 /** Adds one command to the program. */
 export type AddCommand = (program: Command, context: Context) => void;
 
-/** Makes a command of its facts. */
+/** Creates a command from its description. */
 export function command<Input>(facts: CommandFacts<Input>): AddCommand {
   return (program, context) => {
     const { name, about, more, args = [], options = [], examples } = facts;
@@ -93,7 +93,7 @@ function groupOf(words: readonly string[], program: Command): Command {
   return found ?? program.command(name).description(groups[name] ?? '');
 }
 
-/** An option, its value read by `parse`. */
+/** Creates an option whose value is parsed by `parse`. */
 export function option<Value>(
   flags: string,
   about: string,
@@ -136,7 +136,7 @@ export function duration(text: string): string {
   return text;
 }
 
-/** Collects `--data name=value`; a value that is JSON becomes that, any other stays text. */
+/** Collects `--data name=value`. A value that is valid JSON is parsed; any other value stays a string. */
 export function collectData(
   text: string,
   earlier: Readonly<Record<string, unknown>> = {},
@@ -167,7 +167,7 @@ function pairOf(text: string): readonly [name: string, value: string] {
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-// Digits that a number would change, such as those of a phone, stay text.
+// Keep digits as a string if a number would change them, such as those of a phone number.
 function valueOf(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -177,12 +177,12 @@ function valueOf(text: string): unknown {
   }
 }
 
-/** Can the person at this command be asked? */
+/** True if a person at the terminal can be asked. */
 export function canAsk({ output, streams }: Context): boolean {
   return !output.isJson && streams.stdin.isTTY;
 }
 
-/** Shows the plan and goes on only with `--yes`, or a yes typed in a terminal. */
+/** Shows the plan, and continues only with `--yes` or a yes typed in the terminal. */
 async function confirm(plan: Plan, isSaid: boolean, context: Context): Promise<void> {
   if (isSaid) {
     return;
@@ -221,7 +221,7 @@ async function isYes(context: Context): Promise<boolean> {
 /** Asks a question in the terminal. The answer is empty if the person leaves. */
 export async function ask(question: string, { streams, signal }: Context): Promise<string> {
   const lines = createInterface({ input: streams.stdin, output: streams.stderr });
-  // Ctrl+C in a question arrives here and not as a signal.
+  // During a question, Ctrl+C arrives as this event and not as a signal.
   const closed = new AbortController();
   lines.once('close', () => closed.abort());
   try {

@@ -9,10 +9,10 @@ import {
 } from './environment.js';
 import type { Output, Streams } from './output.js';
 
-/** What a context is made of. */
+/** The parts of a {@link Context}. */
 export interface ContextParts {
   readonly environment: Environment;
-  /** Why the settings of this folder cannot be read; whatever needs them says so. */
+  /** The reason why the settings of this folder cannot be read; thrown by the commands that need them. */
   readonly environmentProblem?: Error | undefined;
   readonly streams: Streams;
   /** Aborts on Ctrl+C. */
@@ -20,7 +20,7 @@ export interface ContextParts {
   readonly output: Output;
 }
 
-/** What every command works with. */
+/** The context in which every command runs. */
 export class Context implements ContextParts {
   readonly environment: Environment;
   readonly environmentProblem: Error | undefined;
@@ -37,7 +37,7 @@ export class Context implements ContextParts {
     this.output = parts.output;
   }
 
-  /** A client of the messaging service of the environment. Its code is loaded now. */
+  /** Creates a client of the messaging service from the environment. Loads its code only now. */
   async messaging(
     options: Pick<MessagingOptions, 'journal' | 'fetch'> = {},
   ): Promise<MessagingClient> {
@@ -49,7 +49,7 @@ export class Context implements ContextParts {
     return client;
   }
 
-  /** A client of the media service of the environment. Its code is loaded now. */
+  /** Creates a client of the media service from the environment. Loads its code only now. */
   async media(options: Pick<MediaOptions, 'journal' | 'fetch'> = {}): Promise<MediaClient> {
     this.#assertReadable();
     const { MediaClient } = await import('postreel/media');
@@ -75,7 +75,7 @@ export class Context implements ContextParts {
     }
   }
 
-  /** Says beside the result what a person should know. */
+  /** Writes a warning to stderr, apart from the result. */
   warn(message: string): void {
     const text = withoutKeys(message, this.environment);
     this.output.note(`${this.output.paintNote('yellow', 'warning:')} ${text}`);

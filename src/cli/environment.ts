@@ -14,7 +14,7 @@ export function readEnvironment(process: NodeJS.ProcessEnv, folder: string): Env
   return { ...readEnvFile(join(folder, '.env')), ...Object.fromEntries(set) };
 }
 
-/** The variables of a file; none where it is not there. */
+/** The variables of a file; an empty object if the file does not exist. */
 export function readEnvFile(path: string): Record<string, string | undefined> {
   if (!existsSync(path)) {
     return {};
@@ -30,12 +30,15 @@ export function readEnvFile(path: string): Record<string, string | undefined> {
   }
 }
 
-/** The text of a file that an editor or PowerShell wrote, without a mark at its beginning. */
+/** Reads the text of a file that an editor or PowerShell wrote, without its byte order mark. */
 export async function readText(path: string): Promise<string> {
   return textOf(await readFile(path)).text;
 }
 
-/** How a text file is written: UTF-8, or UTF-16 as PowerShell writes it, with a mark or without one. */
+/**
+ * Detects the encoding of a text file: UTF-8, or UTF-16 as PowerShell writes it, with or without a byte order
+ * mark.
+ */
 export function textOf(bytes: Buffer): { readonly text: string; readonly encoding: Encoding } {
   const [first, second] = bytes;
   const isBigEndian = first === 0xfe && second === 0xff;
@@ -43,14 +46,15 @@ export function textOf(bytes: Buffer): { readonly text: string; readonly encodin
     const encoding = isBigEndian ? 'utf-16be' : 'utf-16le';
     return { text: new TextDecoder(encoding).decode(bytes), encoding };
   }
-  // PowerShell appends UTF-16 to whatever is there: of plain letters only the zeros are too much.
+  // PowerShell appends UTF-16 to a file of any encoding. If its text is ASCII, it is enough to remove the
+  // zero bytes.
   const plain = bytes.includes(0) ? bytes.filter((byte) => byte !== 0) : bytes;
   return { text: new TextDecoder().decode(plain), encoding: 'utf-8' };
 }
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
-/** The bytes of a text in an encoding, with a mark where it needs one. */
+/** Encodes a text, with a byte order mark if the encoding needs one. */
 export function bytesOf(text: string, encoding: Encoding): Buffer {
   if (encoding === 'utf-8') {
     return Buffer.from(text, 'utf8');
@@ -59,7 +63,7 @@ export function bytesOf(text: string, encoding: Encoding): Buffer {
   return encoding === 'utf-16be' ? bytes.swap16() : bytes;
 }
 
-/** Puts variables into the environment of this process, where the code that it loads reads them. */
+/** Sets variables in the environment of this process, where the code that it loads reads them. */
 export function exportVariables(
   environment: Environment,
   names: readonly string[] = Object.keys(environment),
@@ -78,7 +82,7 @@ export function variablesOf(service: 'messaging' | 'media'): readonly string[] {
   return [`${prefix}_BASE_URL`, `${prefix}_API_KEY`];
 }
 
-/** The error of a client in the words of a command, which has variables in place of a client's options. */
+/** Rewrites the error of a client for a command: names the variables instead of the client's options. */
 export function inVariables(
   error: unknown,
   service: 'messaging' | 'media',
@@ -102,7 +106,7 @@ export function inVariables(
 
 const secrets = ['MESSAGING_API_KEY', 'MEDIA_API_KEY'] as const;
 
-/** Takes the keys out of a text that is about to be printed. */
+/** Removes the keys from a text before it is printed. */
 export function withoutKeys(text: string, environment: Environment): string {
   const keys = secrets.map((name) => environment[name] ?? '').filter((key) => key !== '');
   return keys.reduce((clean, key) => clean.replaceAll(key, '[key]'), text);

@@ -1,6 +1,6 @@
 import { isPostreelError, type Outcome, type PostreelError } from 'postreel';
 
-/** What the exit codes of a command mean. Scripts rely on these numbers: they never change. */
+/** The exit codes of commands. Scripts rely on these numbers: they never change. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -15,7 +15,7 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** What each exit code means, for `--help` and for people. */
+/** The meaning of each exit code, for `--help` and for people. */
 export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   done: 'done',
   failed: 'failed for a reason that has no code of its own, such as a file that cannot be read',
@@ -30,7 +30,10 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
   interrupted: 'interrupted by Ctrl+C',
 };
 
-/** An end of a command that is no fault of the program: the reason is on the terminal already, or is the message. */
+/**
+ * Thrown to end a command without a fault of the program: the reason is already in the terminal, or is the
+ * message.
+ */
 export class CommandEnd extends Error {
   readonly exitCode: number;
 
@@ -40,7 +43,7 @@ export class CommandEnd extends Error {
   }
 }
 
-/** The exit code for whatever a command threw. */
+/** The exit code for the error of a command. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommandEnd) {
     return error.exitCode;
@@ -73,7 +76,8 @@ function endOf(error: PostreelError): keyof typeof exitCodes {
   return endOfOutcome(error.outcome);
 }
 
-// A failed read has no outcome: it changed nothing, and most likely the service was not there.
+// The exit code for an outcome. A failed read has none: it changed nothing, and the service was most likely
+// unreachable.
 function endOfOutcome(outcome: Outcome | undefined): keyof typeof exitCodes {
   return outcome === 'unknown' || outcome === 'rejected' ? outcome : 'unavailable';
 }

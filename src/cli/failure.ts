@@ -4,13 +4,13 @@ import type { Context } from './context.js';
 import { withoutKeys } from './environment.js';
 import { CommandEnd, exitCodeOf } from './exit-codes.js';
 
-/** Says why a command ended and gives its exit code; with `--json` the error is JSON, too. */
+/** Reports why a command ended, and returns its exit code; with `--json` the error is JSON too. */
 export function reportFailure(error: unknown, context: Context): number {
   const exitCode = exitCodeOf(error);
   const { output, environment } = context;
   const say = (text: string) => output.note(withoutKeys(text, environment));
   if (error instanceof CommandEnd && error.message === '') {
-    return exitCode; // the result has the reason
+    return exitCode; // the result already shows the reason
   }
   if (output.isJson) {
     say(JSON.stringify({ error: factsOf(error), exitCode }));
@@ -31,7 +31,7 @@ function messageOf(error: unknown): string {
   if (!isError(error)) {
     return String(error);
   }
-  // Of a file or a port; of other errors all three are undefined.
+  // Errors of a file or a port have these fields; for other errors all three are undefined.
   const { code = '', path, port } = error as NodeJS.ErrnoException & { port?: number };
   if (code === 'EADDRINUSE') {
     return `Port ${String(port)} is taken. Use --port with another number, or --port 0 for any that is free.`;
@@ -55,7 +55,7 @@ function hintsOf(error: unknown): string[] {
   if (!isPostreelError(error)) {
     return [];
   }
-  // The message names the first one.
+  // The message already names the first field.
   const fields = error.fieldErrors.slice(1).map(({ field, message }) => `\`${field}\` ${message}`);
   const suggestions = error.suggestion === undefined ? [] : [error.suggestion];
   const unknown = 'It may have happened all the same: check before you run this again.';

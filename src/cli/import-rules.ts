@@ -3,10 +3,10 @@ import { columnsOption } from '../messaging/contacts/import-columns.js';
 import type { Survey } from '../messaging/contacts/import.js';
 import type { ImportRules } from '../messaging/contacts/import-rows.js';
 
-/** Who is subscribed, and which column is which field. */
+/** The options that say who is subscribed, and which column is which field. */
 export type Statement = Pick<ImportAllOptions, 'columns' | 'newContacts' | 'subscribed'>;
 
-/** The rules of `importAll()` with these options, for a plan of it. */
+/** The rules of `importAll()` for these options, for the text of a plan. */
 export function rulesOf({ columns, newContacts, subscribed }: Statement): ImportRules {
   return {
     named: columnsOption(columns),
@@ -18,7 +18,7 @@ export function rulesOf({ columns, newContacts, subscribed }: Statement): Import
   };
 }
 
-/** How many rows say subscribed, unsubscribed and nothing. */
+/** The number of rows with subscribed, unsubscribed and no value, in words. */
 export function saysText({ says, records }: Survey): string {
   const verb = (count: number, words: string) =>
     `${count} ${count === 1 ? 'row says' : 'rows say'} ${words}`;
@@ -32,7 +32,7 @@ export function saysText({ says, records }: Survey): string {
     : each;
 }
 
-/** What happens to the rows that say nothing. */
+/** The treatment of the rows without a `subscribed` value, in words. */
 export function otherwiseText({ newContacts, subscribed }: Statement): string {
   if (subscribed !== undefined) {
     return `${subscribed ? 'subscribed' : 'unsubscribed'}, existing contacts included`;

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// This file imports nothing: an older Node fails at an import before it can say what is needed.
+// This file imports nothing: an older Node would fail at an import before it could print the required
+// version.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   console.error(

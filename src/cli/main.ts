@@ -1,7 +1,7 @@
 import { Console } from 'node:console';
 import { run } from './program.js';
 
-// A reader that leaves early, such as `head`, ends what is shown and not what is done.
+// If the reader of a stream leaves early, such as `head`, stop writing but finish the work.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') {
@@ -10,7 +10,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-// Stdout is for results: what a library or `POSTREEL_LOG` prints to the console goes beside them.
+// Stdout is for results: send the console output of libraries and of `POSTREEL_LOG` to stderr.
 globalThis.console = new Console(process.stderr, process.stderr);
 
 process.exitCode = await run(process.argv.slice(2));

@@ -1,22 +1,22 @@
 import { styleText } from 'node:util';
 
-/** Where a command writes. */
+/** The streams of a command. */
 export interface Streams {
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly stdin: NodeJS.ReadStream;
 }
 
-/** How a piece of text looks where there are colors. */
+/** A text style, used where the terminal shows colors. */
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
 
 /**
- * Results go to stdout: as text in a terminal, as JSON everywhere else and with `--json`. What is
- * said beside them goes to stderr.
+ * Results go to stdout: as text in a terminal, as JSON everywhere else and with `--json`. All other messages
+ * go to stderr.
  */
 export class Output {
   readonly isJson: boolean;
-  /** Writes a line above the bars of the terminal; `false` where none stand. */
+  /** Writes a line above the progress bars of the terminal; returns `false` if there are none. */
   aboveBars: ((line: string) => boolean) | undefined;
   readonly #streams: Streams;
 
@@ -25,44 +25,44 @@ export class Output {
     this.isJson = isJson;
   }
 
-  /** How many characters fit in a line. */
+  /** The width of the terminal in characters. */
   get width(): number {
     return this.#streams.stdout.columns || 80;
   }
 
-  /** May bars and questions be shown? */
+  /** True if progress bars and questions may be shown. */
   get isInteractive(): boolean {
     return !this.isJson && this.#streams.stderr.isTTY;
   }
 
-  /** The result of the command, or one of many: one line of JSON, or its text. */
+  /** Writes the result of the command, or one of several results: one line of JSON, or its text. */
   result(value: unknown, text: () => string): void {
     this.#line(this.#streams.stdout, this.isJson ? JSON.stringify(value) : text());
   }
 
-  /** Text that is the same with and without a terminal, such as a drawing. */
+  /** Writes text that is the same with and without a terminal, such as a drawing. */
   raw(text: string): void {
     this.#streams.stdout.write(text);
   }
 
-  /** Something beside the result. */
+  /** Writes a message to stderr. */
   note(text: string): void {
     this.#line(this.#streams.stderr, text);
   }
 
-  // Stdout may be a file while the bars are on a terminal.
+  // Stdout may be a file while the progress bars are in a terminal.
   #line(stream: NodeJS.WriteStream, line: string): void {
     if (!(stream.isTTY && this.aboveBars?.(line))) {
       stream.write(`${line}\n`);
     }
   }
 
-  /** A text for stdout in a style, where stdout shows one. */
+  /** Applies a style to a text for stdout, if stdout supports styles. */
   paint(style: Style | readonly Style[], text: string): string {
     return this.#paint(this.#streams.stdout, style, text);
   }
 
-  /** A text for stderr in a style, where stderr shows one. */
+  /** Applies a style to a text for stderr, if stderr supports styles. */
   paintNote(style: Style | readonly Style[], text: string): string {
     return this.#paint(this.#streams.stderr, style, text);
   }

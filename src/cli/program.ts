@@ -8,10 +8,10 @@ import { reportFailure } from './failure.js';
 import { Output, type Streams } from './output.js';
 import { version } from './version.js';
 
-/** Runs one command line and gives its exit code. */
+/** Runs one command line and resolves to its exit code. */
 export async function run(args: readonly string[]): Promise<number> {
   if (args.includes('--no-color')) {
-    process.env['NO_COLOR'] = '1'; // Node and every library ask for it
+    process.env['NO_COLOR'] = '1'; // Node and libraries read this variable
   }
   const streams: Streams = process;
   const stop = stopOnSignals();
@@ -39,7 +39,7 @@ function settings(): Pick<Context, 'environment' | 'environmentProblem'> {
     const environment = readEnvironment(process.env, process.cwd());
     return { environment, environmentProblem: undefined };
   } catch (error) {
-    // The help, and whatever needs no settings, works all the same.
+    // Continue without settings: the help and the commands that need none still work.
     return { environment: process.env, environmentProblem: error as Error }; // as: a CommandEnd
   }
 }
@@ -87,7 +87,7 @@ Try it without an account:
 `;
 
 function meaningOf(end: string): string {
-  return exitCodeMeanings[end as keyof typeof exitCodes]; // as: Object.entries forgets
+  return exitCodeMeanings[end as keyof typeof exitCodes]; // as: `Object.entries()` loses the type of the keys
 }
 
 interface Stop {
@@ -95,7 +95,9 @@ interface Stop {
   forget(): void;
 }
 
-/** The first Ctrl+C ends the command in good order; Node ends the process at the second. */
+/**
+ * The first Ctrl+C aborts the command, which then ends cleanly; the second one makes Node end the process.
+ */
 function stopOnSignals(): Stop {
   const stop = new AbortController();
   const names = ['SIGINT', 'SIGTERM'] as const;

@@ -2,25 +2,25 @@ import cliProgress from 'cli-progress';
 import type { ThrottledEvent } from 'postreel';
 import type { Context } from './context.js';
 
-/** Bars on stderr while a command works; nothing where stderr is no terminal. */
+/** Progress bars on stderr while a command runs; none if stderr is not a terminal. */
 export interface Progress {
-  /** Shows how far a part is: from 0 to `total`, and what happens to it. */
+  /** Shows the progress of a part, from 0 to `total`, and its current step. */
   show(
     name: string,
     at: { readonly done: number; readonly total: number; readonly note: string },
   ): void;
-  /** Takes away the bar of a part that is done. */
+  /** Removes the bar of a finished part. */
   end(name: string): void;
   stop(): void;
 }
 
-/** What a command waits for, and how long. */
+/** The reason and the length of a wait, in words. */
 export function waitText({ reason, waitMs }: Pick<ThrottledEvent, 'reason' | 'waitMs'>): string {
   const what = reason === 'service' ? 'the service, which asked for it' : 'the rate limit';
   return `waiting ${Math.ceil(waitMs / 1000)} s for ${what}`;
 }
 
-/** Starts bars that are as wide as the terminal allows, and no more of them than it has room for. */
+/** Starts bars as wide as the terminal allows, and at most as many as it has lines for. */
 export function startProgress({ output, streams }: Context): Progress {
   if (!output.isInteractive) {
     return { show: () => undefined, end: () => undefined, stop: () => undefined };
@@ -61,12 +61,12 @@ function openBars(stream: NodeJS.WriteStream, columns: number, nameWidth: number
   return new cliProgress.MultiBar(
     {
       stream,
-      // A very narrow terminal has room for the figures only.
+      // A very narrow terminal shows only the numbers.
       format: columns < 50 ? '{name} {percentage}%' : '{name} {bar} {percentage}% {note}',
       barsize: Math.max(10, Math.min(30, columns - nameWidth - 30)),
       clearOnComplete: false,
       hideCursor: true,
-      forceRedraw: true, // below a line that took its place
+      forceRedraw: true, // below the line that replaced it
       fps: 10,
       gracefulExit: false,
     },
@@ -74,12 +74,12 @@ function openBars(stream: NodeJS.WriteStream, columns: number, nameWidth: number
   );
 }
 
-/** `false` when no bar stands. */
+/** Writes a line above the bars; returns `false` if there are none. */
 function writeAbove(multi: cliProgress.MultiBar, line: string): boolean {
   if (!multi.isActive) {
     return false;
   }
-  // Bars are cut off at the edge of the terminal; a line is not.
+  // Bars are cut off at the edge of the terminal. Enable line wrapping for this line only.
   multi.log(`\u001B[?7h${line}\u001B[?7l\n`);
   multi.update();
   return true;

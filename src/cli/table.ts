@@ -1,6 +1,6 @@
 import type { Output } from './output.js';
 
-/** A column of a table: its heading and the text of a row in it. */
+/** A column of a table: its heading, and the function that returns a row's text in it. */
 export interface Column<Row> {
   readonly heading: string;
   readonly text: (row: Row) => string;
@@ -9,7 +9,7 @@ export interface Column<Row> {
 const gap = 2;
 const narrowest = 6;
 
-/** Lays out rows in columns; what does not fit the line is cut with an ellipsis. */
+/** Lays out rows in columns; cuts texts that do not fit into the line, with an ellipsis. */
 export function tableOf<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -27,12 +27,12 @@ export function tableOf<Row>(
   return [head, ...cells.map((line) => lineOf(line, widths))].join('\n');
 }
 
-/** `1 row`, `3 rows` */
+/** Counts in words: `1 row`, `3 rows`. */
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** Text from a service in one line, without anything that steers a terminal. */
+/** Puts a text from a service on one line, without the control characters that steer a terminal. */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
 }
@@ -46,7 +46,7 @@ function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }
 
-/** Takes from the widest column until the line fits; from the first one, which names the row, last. */
+/** Shrinks the widest column until the line fits. The first column, which names the row, shrinks last. */
 function fit(wanted: readonly number[], width: number): number[] {
   const widths = [...wanted];
   let excess = widths.reduce((sum, one) => sum + one, gap * (widths.length - 1)) - width;

@@ -3,4 +3,4 @@ import { createRequire } from 'node:module';
 /** The version of this package, from its manifest. */
 export const { version } = createRequire(import.meta.url)('postreel/package.json') as {
   version: string;
-}; // as: npm's format
+}; // as: the format of npm's manifest

@@ -5,20 +5,20 @@ import { isRecord } from '../core/values.js';
 import { withLock } from './file-lock.js';
 import { hasCode } from './file-system.js';
 
-/** Names, with the time until which each is taken. */
+/** The leases by name, each with the time at which it expires. */
 export type Leases = Map<string, number>;
 
-/** What a file knows of one project. All times are points on the timeline of the file. */
+/** The budget of one project in the file. All times are points on the timeline of the file. */
 export interface ProjectBudget {
-  /** Requests of the last window, and those under way. */
+  /** The requests of the last window, and those in flight. */
   readonly slots: Leases;
-  /** Places for jobs that are not finished. */
+  /** The leases of unfinished jobs. */
   readonly places: Leases;
-  /** Nothing is sent before: the service asked for it. */
+  /** No request is sent before this time, because the service requested a pause. */
   closedUntil: number;
 }
 
-/** Changes a budget, and answers what came of it; what has expired is gone already. */
+/** Changes a budget and returns the result; expired leases have been removed before. */
 type Change<T> = (budget: ProjectBudget, now: number) => T;
 
 interface BudgetEntry {
@@ -31,7 +31,7 @@ interface BudgetEntry {
 /** A JSON file with the budgets of projects, which several processes change in turn. */
 export class BudgetFile {
   readonly #path: string;
-  /** Changes that came while the file was locked go together the next time. */
+  /** Changes that arrived while the file was locked; the next write applies them together. */
   #waiting: BudgetEntry[] = [];
   #isBusy = false;
 
@@ -39,10 +39,10 @@ export class BudgetFile {
     this.#path = path;
   }
 
-  /** Changes a project's budget; no other process can come between. */
+  /** Changes a project's budget atomically, without interference by another process. */
   change<T>(group: string, change: Change<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      // What comes out of a change goes to its own caller.
+      // as: each result goes to the caller of its change
       const entry = { group, change, resolve: resolve as (result: unknown) => void, reject };
       this.#waiting.push(entry);
       if (!this.#isBusy) {
@@ -70,10 +70,10 @@ export class BudgetFile {
     const results = await withLock(this.#path, async (lock) =>
       (await lock.isHeld()) ? this.#changeNow(entries) : undefined,
     );
-    return results ?? this.#apply(entries); // it stood still for too long, and lost the lock
+    return results ?? this.#apply(entries); // the process stalled for too long, and lost the lock
   }
 
-  // Without a pause between reading and writing: a busy process must not sit on the lock.
+  // Reads and writes synchronously: a busy process must not hold the lock in between.
   #changeNow(entries: readonly BudgetEntry[]): unknown[] {
     const { budgets, now } = read(this.#path);
     const results = entries.map(({ group, change }) => {
@@ -86,7 +86,7 @@ export class BudgetFile {
   }
 }
 
-/** What is in a file: the budgets, and the time on the file's own timeline. */
+/** The contents of a file: the budgets, and the time on the file's timeline. */
 interface Contents {
   readonly budgets: Map<string, ProjectBudget>;
   readonly now: number;
@@ -95,7 +95,7 @@ interface Contents {
 /** The JSON of a file. */
 interface StoredFile {
   readonly now: number;
-  /** What the machine's clock said when it was written. */
+  /** The machine's monotonic clock when the file was written, in milliseconds. */
   readonly uptimeMs: number;
   readonly projects: readonly [
     group: string,
@@ -105,8 +105,9 @@ interface StoredFile {
   ][];
 }
 
-// The time since the file was written is that of the machine's monotonic clock, which no setting of the
-// time of day moves. It starts anew with the machine: then at least so much has passed.
+// Reads the file. The time since it was written comes from the machine's monotonic clock, which does not
+// depend on the time of day. That clock restarts with the machine: then at least its current value has
+// passed.
 function read(path: string): Contents {
   const file = parsed(readText(path));
   if (!file) {
@@ -122,7 +123,8 @@ function read(path: string): Contents {
   return { budgets: new Map(budgets), now };
 }
 
-// Only a file that is not there counts as empty: one that cannot be read may say that all is taken.
+// Reads the text; only a missing file counts as empty. A file that cannot be read may say that all slots are
+// taken.
 function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -141,11 +143,11 @@ function parsed(text: string): StoredFile | undefined {
       ? (file as unknown as StoredFile) // as it was written
       : undefined;
   } catch {
-    return undefined; // torn by a crash of the machine: what it held is lost
+    return undefined; // torn by a crash of the machine: its content is lost
   }
 }
 
-// A reader sees the old file or the new one, never half of it.
+// Replaces the file, so that a reader sees the old or the new content, never half of it.
 function write(path: string, { budgets, now }: Contents): void {
   const projects = [...budgets]
     .filter(
@@ -158,7 +160,7 @@ function write(path: string, { budgets, now }: Contents): void {
       closedUntil,
     ]);
   const next = `${path}.next`;
-  rmSync(next, { force: true }); // of a process that died, or a link to elsewhere
+  rmSync(next, { force: true }); // left by a dead process, or a link to another place
   writeFileSync(next, JSON.stringify({ now, uptimeMs: uptimeMs(), projects }), {
     mode: 0o600,
     flag: 'wx',

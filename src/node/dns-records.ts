@@ -2,17 +2,17 @@ import { isRecord } from '../core/values.js';
 
 /** A DNS record to add, so that a domain can be verified. */
 export interface DnsRecord {
-  /** `TXT`, `CNAME` or `MX`, as the service says. */
+  /** `TXT`, `CNAME` or `MX`, as the service returns it. */
   readonly type: string;
   readonly name: string;
   readonly value: string;
-  /** Of an `MX` record: lower numbers come first. */
+  /** The priority of an `MX` record: lower numbers come first. */
   readonly priority?: number | undefined;
-  /** In seconds. */
+  /** The time to live, in seconds. */
   readonly ttl?: number | undefined;
 }
 
-// The service does not document the names of these fields: the usual ones.
+// The usual names of these fields: the service does not document them.
 const names = {
   type: ['type', 'recordType', 'record_type'],
   name: ['name', 'host', 'hostname', 'key'],
@@ -22,8 +22,8 @@ const names = {
 } as const;
 
 /**
- * The DNS records in a domain, or in the answer of a check, wherever the service puts them: each object
- * with a type, a name and a value. Empty when it shows none.
+ * Finds the DNS records in a domain, or in the response of a check, wherever the service puts them: each
+ * object with a type, a name and a value. Returns an empty array if there are none.
  * @example
  * const domain = await messaging.domains.create({ domain: 'mail.example.com' });
  * console.log(dnsTable(domain), dnsZone(domain));
@@ -83,17 +83,17 @@ function recordOf(fields: Readonly<Record<string, unknown>>): DnsRecord | undefi
     keys.map((key) => fields[key]).find((value) => value !== undefined && value !== null);
   const [type, name, text] = [find(names.type), find(names.name), find(names.value)];
   const isRecordLine = [type, name, text].every(
-    (part) => typeof part === 'string' && !/[\r\n]/.test(part), // it would begin a line of its own
+    (part) => typeof part === 'string' && !/[\r\n]/.test(part), // it would begin a new line
   );
   if (!isRecordLine) {
     return undefined;
   }
-  // Some say the priority of an MX record in its value: `10 mx.example.com`.
+  // Some services put the priority of an MX record into its value: `10 mx.example.com`.
   const [, inValue, rest] = /^MX$/i.test(type as string)
     ? (/^(\d+)\s+(.+)$/.exec(text as string) ?? [])
     : [];
   return {
-    type: (type as string).toUpperCase(), // three strings, as seen above
+    type: (type as string).toUpperCase(), // three strings, as checked above
     name: name as string,
     value: rest ?? (text as string),
     priority: numberOf(find(names.priority) ?? inValue),
@@ -106,12 +106,12 @@ function numberOf(value: unknown): number | undefined {
   return value === undefined || Number.isNaN(number) ? undefined : number;
 }
 
-// A name of several labels would be taken as one below the zone.
+// Add the final dot: a name of several labels would otherwise count as relative to the zone.
 function absolute(name: string): string {
   return name.includes('.') && !name.endsWith('.') ? `${name}.` : name;
 }
 
-/** A text of more than 255 bytes is several strings of one record. */
+/** Splits a text of more than 255 bytes into several strings of one record. */
 function dataOf(type: string, value: string): string {
   if (type !== 'TXT') {
     return /^(CNAME|MX|NS)$/.test(type) ? absolute(value) : value;

@@ -5,20 +5,20 @@ import { monotonicMs } from '../core/async.js';
 import { hasCode } from './file-system.js';
 import { isOwnerDead, newOwnerName } from './pid-scope.js';
 
-/** What the holder of a lock can check before it does something that cannot be undone. */
+/** Lets the holder of a lock check it before a step that cannot be undone. */
 export interface HeldLock {
-  /** False when another process took this one for dead because it stalled for too long. */
+  /** False if this process stalled for too long and another process has taken its lock. */
   isHeld(): Promise<boolean>;
 }
 
-// Tasks under a lock take milliseconds: a claim that has been seen for so long was left behind.
+// Tasks under a lock take milliseconds: a claim seen for longer than this was left behind.
 const staleMs = 60_000;
 
 /**
- * Runs a task while no other process runs one for the same file. Each claim is a file of its own
- * in `<path>.lock/`; a process that finds no claim but its own holds the lock. A name is never used
- * twice, not even by one process: so a claim that was found dead can be removed without harm to a
- * live one, however long the disk takes.
+ * Runs a task while no other process runs one for the same file. Each claim is a separate file in
+ * `<path>.lock/`; a process that finds only its own claim holds the lock. A name is never used twice, not
+ * even by one process: so a claim of a dead owner can be removed without harm to a live one, however long the
+ * disk takes.
  */
 export async function withLock<T>(path: string, task: (lock: HeldLock) => Promise<T>): Promise<T> {
   const folder = `${path}.lock`;
@@ -42,7 +42,7 @@ async function taken(folder: string): Promise<string> {
 }
 
 async function isTaken(folder: string, name: string): Promise<boolean> {
-  // First without a claim: one that cannot win gets in the way of others.
+  // Check before creating a claim: a claim that cannot win hinders the others.
   if (await hasRivals(folder, name)) {
     return false;
   }
@@ -64,7 +64,7 @@ async function isTaken(folder: string, name: string): Promise<boolean> {
   return isAlone;
 }
 
-/** Is there a claim of another holder that lives? The claims of dead processes and threads are removed. */
+/** True if another live holder has a claim. Removes the claims of dead processes and threads. */
 async function hasRivals(folder: string, own: string): Promise<boolean> {
   const names = (await readdir(folder).catch(unlessCode('ENOENT'))) ?? [];
   const seenAt = firstSeen(folder, names);
@@ -87,8 +87,8 @@ async function hasRivals(folder: string, own: string): Promise<boolean> {
 const claimsIn = new Map<string, ReadonlyMap<string, number>>();
 
 /**
- * When each claim in a folder was first seen, by a clock that is never set: the time of a file is by
- * the clock of another host or container, or from before the clock was set.
+ * When this process first saw each claim in a folder, by the monotonic clock. The time of a file may come
+ * from the clock of another host or container, or from before the clock was set.
  */
 function firstSeen(folder: string, names: readonly string[]): ReadonlyMap<string, number> {
   const now = monotonicMs();
@@ -100,7 +100,7 @@ function firstSeen(folder: string, names: readonly string[]): ReadonlyMap<string
 
 async function leave(folder: string, claim: string): Promise<void> {
   await rm(claim, { force: true });
-  await rmdir(folder).catch(() => undefined); // it holds the claims of others
+  await rmdir(folder).catch(() => undefined); // the folder holds the claims of others
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -27,11 +27,11 @@ export async function syncFolder(path: string): Promise<void> {
     const handle = await open(path, 'r');
     await handle.sync().finally(() => handle.close());
   } catch {
-    // The file itself is on the disk; its name will be in a moment.
+    // Ignore the error: the file is on the disk, and its name will be there shortly.
   }
 }
 
-/** Is this a system's error with this code, e.g. `ENOENT`? */
+/** True for a system error with this code, such as `ENOENT`. */
 export function hasCode(error: unknown, code: string): boolean {
   return isRecord(error) && error['code'] === code;
 }

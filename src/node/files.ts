@@ -36,7 +36,7 @@ export async function attachment(path: string, fields?: AttachmentFields): Promi
   return { filename, contentType, content: await readFile(path) };
 }
 
-/** What the email says about an attached file, in place of its own name and type. */
+/** Fields of an attachment that replace the file's name and type. */
 export interface AttachmentFields {
   filename?: string | undefined;
   contentType?: string | undefined;
@@ -53,7 +53,7 @@ function typeOf(path: string): string {
   return contentTypes[extname(path).toLowerCase()] ?? 'application/octet-stream';
 }
 
-// What people attach to emails; any other type can be given.
+// The types of common attachments; any other type can be given.
 const contentTypes: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',
   '.docx': 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',

@@ -5,7 +5,7 @@ import { isMainThread } from 'node:worker_threads';
 import { fingerprint } from '../core/values.js';
 import { hasCode } from './file-system.js';
 
-/** What process ids belong to. */
+/** The facts that identify a scope of process ids. */
 export interface PidScopeFacts {
   readonly hostname: string;
   /** Changes with every start of the machine; Linux only. */
@@ -28,16 +28,19 @@ export function pidScope(): string {
   return own;
 }
 
-/** Tells this process from earlier ones with its id: when it began, in ticks since the machine did. */
+/**
+ * Distinguishes this process from earlier ones with the same id: its start time, in clock ticks since the
+ * start of the machine.
+ */
 export function startToken(): string {
   start ??= unlessMissing(() => startIn('/proc/self/stat'));
   return start ?? 'unknown';
 }
 
 /**
- * A new name that says which process, or which worker thread of it, a file belongs to:
- * `<scope>-<pid>-<start>-<random>`, with `t<id>.<start>` before the random part in a worker thread. Versions
- * that know no threads read the first three parts.
+ * Creates a name for the files of this process or worker thread: `<scope>-<pid>-<start>-<random>`, with
+ * `t<id>.<start>` before the random part in a worker thread. Versions without support for threads read the
+ * first three parts.
  */
 export function newOwnerName(): string {
   thread ??= isMainThread ? '' : (unlessMissing(threadToken) ?? '');
@@ -45,18 +48,18 @@ export function newOwnerName(): string {
   return parts.filter((part) => part !== '').join('-');
 }
 
-/** Is the process or the worker thread dead that gave this name? False where that cannot be known. */
+/** True if the process or worker thread that created this name is dead; false if that is unknown. */
 export function isOwnerDead(name: string): boolean {
   const [scope, pid, start, thread = ''] = name.split('-');
   if (scope !== pidScope()) {
-    return false; // its number means nothing here
+    return false; // its process id has no meaning here
   }
-  // In a container a process may come back with the number it died with.
+  // In a container a restarted process may get the id of the dead one.
   const isGone = pid === String(process.pid) ? start !== startToken() : !isRunning(Number(pid));
   return isGone || isThreadDead(Number(pid), thread);
 }
 
-/** The system's number of this thread, and when it began; Linux only. */
+/** The system's id of this thread, and its start time; Linux only. */
 function threadToken(): string {
   const [, id = ''] = /\/task\/(\d+)$/.exec(readlinkSync('/proc/thread-self')) ?? [];
   return `t${id}.${startIn(`/proc/self/task/${id}/stat`)}`;
@@ -74,18 +77,18 @@ function isThreadDead(pid: number, token: string): boolean {
   }
 }
 
-/** When a process or a thread began. Its name, in parentheses before, may contain spaces. */
+/** Reads the start time of a process or a thread. Skips its name in parentheses, which may contain spaces. */
 function startIn(statFile: string): string | undefined {
   const text = readFileSync(statFile, 'utf8');
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[19];
 }
 
-/** Does a process of this scope still run? */
+/** True if this process of the scope still runs. */
 export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return hasCode(error, 'EPERM'); // it runs, as another user
+    return hasCode(error, 'EPERM'); // it runs under another user
   }
 }
 

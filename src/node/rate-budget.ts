@@ -4,13 +4,13 @@ import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/rate-store
 import { BudgetFile, type Leases } from './budget-file.js';
 
 /**
- * A rate budget on disk, shared by the processes of one machine. A window outlives a short process:
- * the next one knows what the last one sent. Its times are those of the machine's monotonic clock, so
- * setting the time of day changes nothing. A process that is killed loses its slots after a
- * window and ten seconds; a torn file counts as empty. Where the file cannot be read or
- * written, each process keeps to the limit by itself, with a `warning`.
+ * A rate budget on disk, shared by the processes of one machine. The file outlives a short process: the next
+ * process knows the requests of the last one. Its times are those of the machine's monotonic clock, so
+ * setting the time of day changes nothing. The slots of a killed process become free after a window and ten
+ * seconds; a torn file counts as empty. If the file cannot be read or written, each process keeps to the
+ * limit by itself, with a `warning`.
  *
- * @param path - The file; it and its folder are created when needed. Beside it there is a lock.
+ * @param path - The file; it and its folder are created when needed. A lock is kept next to the file.
  */
 export function fileRateBudgetStore(path: string): RateBudgetStore {
   const file = new BudgetFile(resolve(path));
@@ -21,7 +21,7 @@ export function fileRateBudgetStore(path: string): RateBudgetStore {
           return { waitMs: closedUntil - now };
         }
         const taken = lease(slots, count, capacityOf(limits), now + leaseMs);
-        // A request under way is answered at the earliest now, and frees its slot a window later.
+        // The response to a request in flight comes now at the earliest, and frees its slot a window later.
         const firstFreeAt = [...slots.values()].reduce(
           (first, until) => Math.min(first, until),
           now + limits.windowMs,
@@ -48,7 +48,7 @@ export function fileRateBudgetStore(path: string): RateBudgetStore {
   };
 }
 
-/** Takes up to so many leases, as far as they are free. */
+/** Takes up to `count` leases, as far as they are free. */
 function lease(leases: Leases, count: number, most: number, until: number): string[] {
   const free = Math.max(0, most - leases.size);
   const taken = Array.from({ length: Math.min(count, free) }, () => randomUUID());

@@ -3,8 +3,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { hasCode } from './file-system.js';
 
 /**
- * The one path of a file, whichever links lead to it, also before it exists: two names of one file
- * must not have two locks, and a rename must not replace a link.
+ * The real path of a file behind all links, also before the file exists. Two names of one file must not have
+ * two locks, and a rename must not replace a link.
  */
 export async function realPathOf(path: string): Promise<string> {
   const full = resolve(path);

@@ -3,15 +3,15 @@ import type { CallStartEvent } from '../core/types.js';
 import { jobStage, statusWord } from '../core/wait.js';
 import { isApiError, isPostreelError } from '../core/errors.js';
 
-/** What names a span: of a path only its pattern, since its values may be email addresses. */
+/** The parts of a span's name: the pattern of a path, not its values, which may be email addresses. */
 type Named = Pick<CallStartEvent, 'method' | 'route'> & { readonly callId: number };
 
-/** `GET /contacts/{id}`; only the method where the path has no pattern. */
+/** The name of a span, such as `GET /contacts/{id}`; only the method if the path has no pattern. */
 export function spanName({ method, route }: Named): string {
   return route === undefined ? method : `${method} ${route}`;
 }
 
-/** What the semantic conventions for HTTP clients say about a request. */
+/** The attributes of a request, by the semantic conventions for HTTP clients. */
 export function requestAttributes({ method, route, baseUrl }: CallStartEvent): Attributes {
   const { protocol, hostname, port, origin, pathname } = new URL(baseUrl);
   const usualPort = protocol === 'https:' ? 443 : 80;
@@ -26,7 +26,7 @@ export function requestAttributes({ method, route, baseUrl }: CallStartEvent): A
   };
 }
 
-/** The attribute that says what kind of error it was. */
+/** The attribute for the type of an error. */
 export function errorAttribute(type: string): Attributes {
   return { 'error.type': type };
 }
@@ -34,16 +34,18 @@ export function errorAttribute(type: string): Attributes {
 // The only code that the service's document names.
 const documented = 'VALIDATION_ERROR';
 
-/** What kind of failure ended a call: few different words, whatever the service calls its errors. */
+/**
+ * The type of the error that ended a call: one of a few fixed values, whatever the service calls its errors.
+ */
 export function errorTypeOf(error: unknown): string {
-  // A call that was never sent has no status, but a code of ours.
+  // A call that was never sent has no status, only an error code of this package.
   if (isApiError(error) && error.status !== undefined && error.code !== documented) {
     return `HTTP_${error.status}`;
   }
   return isPostreelError(error) ? error.code : '_OTHER';
 }
 
-/** A job's status in one of few words: a service may put a sentence there. */
+/** A job's status as one of a few fixed values: a service may return a sentence there. */
 export function statusAttribute(status: unknown): string {
   const word = statusWord({ status });
   const isKnown = word === 'queued' || word === 'processing' || jobStage(word) !== 'active';

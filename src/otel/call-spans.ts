@@ -13,18 +13,18 @@ import type { Metrics } from './metrics.js';
 
 type Api = typeof OpenTelemetry;
 
-/** A call that is under way. */
+/** A call in progress. */
 interface OpenCall {
   readonly span: Span;
   readonly attributes: Attributes;
-  /** Since when the call could have been sent: what passes until it is, it spends in a queue. */
+  /** When the call was ready to be sent: the time from then until it is sent counts as queue time. */
   readyAt: number;
   queuedMs: number;
   attempts: number;
   attempt: Span | undefined;
 }
 
-/** The spans of calls, with one below for each attempt. */
+/** The spans of calls, each with a child span per attempt. */
 export class CallSpans {
   readonly #api: Api;
   readonly #tracer: Tracer;
@@ -69,7 +69,7 @@ export class CallSpans {
     const name = spanName({ ...event, callId });
     const span = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, above);
     call.attempt = span;
-    // What the runtime's own instrumentation reports of the request belongs below it.
+    // The spans of the runtime's instrumentation of the request belong below this span.
     within((send) => context.with(trace.setSpan(context.active(), span), send));
     this.#metrics.queued(queuedMs, call.attributes);
   }
@@ -102,7 +102,7 @@ export class CallSpans {
     this.#metrics.retried(call.attributes);
   }
 
-  /** Answers which span it was, for links. */
+  /** Ends the span of a call; returns its context, for links. */
   end({ callId, outcome, error }: CallEndEvent): SpanContext | undefined {
     const call = this.#open.get(callId);
     if (!call) {

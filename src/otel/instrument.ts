@@ -15,7 +15,7 @@ import { CallSpans } from './call-spans.js';
 import { JobSpans } from './job-spans.js';
 import { createMetrics } from './metrics.js';
 
-/** Where the spans and metrics go. */
+/** Options of {@link instrument}. */
 export interface InstrumentOptions {
   /** @default the tracer `postreel` of the global provider */
   tracer?: Tracer | undefined;
@@ -38,7 +38,7 @@ interface InstrumentedEvents {
   'job:update': FileUpdate;
 }
 
-/** A client whose events are listened to: a `MessagingClient` or a `MediaClient`. */
+/** A client whose events are recorded: a `MessagingClient` or a `MediaClient`. */
 export interface Instrumented {
   /** Adds a listener. */
   on(name: never, listener: (event: never) => void): unknown;
@@ -47,9 +47,11 @@ export interface Instrumented {
 }
 
 /**
- * Makes spans and metrics of a client's calls by the semantic conventions for HTTP: a span per call
- * with one per attempt below it, and one per media job, linked to the call that submitted it.
- * Clients derived by `with()` are included. Keys, bodies, and values in paths are never recorded.
+ * Records spans and metrics of a client's calls.
+ *
+ * They follow the semantic conventions for HTTP: a span per call with one per attempt below it, and one per
+ * media job, linked to the call that submitted it. Clients derived by `with()` are included. Keys, bodies,
+ * and values in paths are never recorded.
  *
  * @returns A function that ends all open spans and stops listening.
  */
@@ -85,7 +87,7 @@ export async function instrument(
 
 async function loadApi(): Promise<typeof OpenTelemetry> {
   const api = await import('@opentelemetry/api').catch(missing);
-  return 'metrics' in api ? api : missing(undefined); // they came with 1.3
+  return 'metrics' in api ? api : missing(undefined); // added in version 1.3
 }
 
 function missing(cause: unknown): never {

@@ -16,7 +16,8 @@ interface OpenJob {
   checks: number;
 }
 
-// Jobs without a wait stay open: so many are kept, the oldest end first.
+// The maximum number of open spans; beyond it the oldest ones end. Spans of jobs that nothing waits for stay
+// open.
 const maxOpen = 10_000;
 
 /** The spans of media jobs, from their acceptance to the status check that sees their end. */
@@ -33,7 +34,7 @@ export class JobSpans {
     this.#metrics = metrics;
   }
 
-  /** Which span a call was; its jobs are told a moment later. */
+  /** Remembers the span of a call, because its jobs are announced shortly after. */
   remember(callId: number, call: SpanContext | undefined): void {
     if (call) {
       this.#submits.set(callId, call);

@@ -1,6 +1,6 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
 
-/** What is measured; each call says of what. */
+/** The measurements; the attributes say which call or job they belong to. */
 export interface Metrics {
   /** An attempt has ended. */
   answered(durationMs: number, attributes: Attributes): void;
@@ -12,13 +12,13 @@ export interface Metrics {
 }
 
 const seconds = { unit: 's' };
-// As the semantic conventions advise.
+// The boundaries that the semantic conventions recommend.
 const boundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const longBoundaries = [1, 5, 10, 30, 60, 120, 300, 600, 1_200, 3_600];
 
 /** The instruments of a meter. */
 export function createMetrics(meter: Meter): Metrics {
-  // Not `http.client.request.duration`: an instrumentation of `fetch` would count each request again.
+  // Do not use `http.client.request.duration`: an instrumentation of `fetch` would count each request twice.
   const duration = meter.createHistogram('postreel.client.attempt.duration', {
     ...seconds,
     description: 'How long requests take, from leaving to the last byte of the response.',
@@ -46,7 +46,7 @@ export function createMetrics(meter: Meter): Metrics {
   };
 }
 
-// A whole address is for spans: a metric keeps a series for each value.
+// Removes the full address, which only spans record: a metric stores a series for each value.
 function measured(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => name !== 'url.full'));
 }

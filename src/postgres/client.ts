@@ -8,7 +8,7 @@ export interface PostgresClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: unknown[] }>;
 }
 
-/** Refuses another kind of client when the store is made, before the first call needs it. */
+/** Throws for an unsupported client when the store is created, before the first call needs it. */
 export function checkPostgres(pool: unknown, where: string): void {
   if (!isRecord(pool) || typeof pool['query'] !== 'function') {
     throw poolMissing(`\`${where}()\``);
@@ -18,7 +18,8 @@ export function checkPostgres(pool: unknown, where: string): void {
   }
 }
 
-// Clients whose `query` takes or returns something else: pg-promise and Slonik, TypeORM, Sequelize.
+// Methods of clients whose `query` takes or returns something else: pg-promise and Slonik, TypeORM,
+// Sequelize.
 const foreignMethods = ['any', 'createQueryRunner', 'getQueryInterface'];
 
 function poolMissing(owner: string, given?: unknown): ConfigurationError {
@@ -31,7 +32,10 @@ function poolMissing(owner: string, given?: unknown): ConfigurationError {
   );
 }
 
-/** Runs a statement and returns its rows. A statement that lost against another one is run again. */
+/**
+ * Runs a statement and returns its rows. Repeats a statement that failed because of a conflict with another
+ * one.
+ */
 export async function rowsOf(
   pool: PostgresClient,
   text: string,
@@ -53,7 +57,7 @@ export async function rowsOf(
   }
 }
 
-// Some seconds: as long as a slot is waited for.
+// The tries take some seconds, as long as a call waits for a slot.
 const maxTries = 100;
 const maxPauseMs = 100;
 
@@ -67,8 +71,8 @@ function readRows(result: unknown): readonly unknown[] {
 const seenPools = new WeakSet<object>();
 
 /**
- * A pool emits `error` when the server ends an idle connection, and Node ends a process in which nothing
- * listens for it. The pool belongs to the caller, so this warns once and adds no listener.
+ * Warns once if nothing listens for the pool's `error` event. A pool emits it when the server ends an idle
+ * connection, and Node then ends the process. The pool belongs to the caller, so this adds no listener.
  */
 export function warnWithoutListener(pool: PostgresClient): void {
   if (seenPools.has(pool)) {

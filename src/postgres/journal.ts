@@ -2,12 +2,11 @@ import { readOptions, text as textOption } from '../core/options.js';
 import type { JournalItem, JournalStore } from '../core/journal.js';
 import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
 
-/** How a journal in Postgres is kept. */
+/** Options of {@link postgresJournal}. */
 export interface PostgresJournalOptions {
   /**
-   * Keeps several journals apart, e.g. those of several projects. Without it a client needs a
-   * `rateLimit.group`, since several projects may use one database.
-   * @default 'default'
+   * The name of the journal, to separate several of them, e.g. those of several projects. Without it a client
+   * needs a `rateLimit.group`, since several projects may use one database. @default 'default'
    */
   name?: string | undefined;
 }
@@ -17,8 +16,8 @@ const owner = { name: '`postgresJournal()`', example: "{ name: 'shop' }" };
 /**
  * A journal in Postgres, for `new MediaClient({ journal })`, shared by any number of machines.
  *
- * @param pool - A pool of `pg`, or anything with `query(text, values)`, which stays yours to close.
- *   Run `migratePostgres(pool)` once before.
+ * @param pool - A pool of `pg`, or anything with `query(text, values)`; you close it yourself. Run
+ *   `migratePostgres(pool)` once before.
  */
 export function postgresJournal(
   pool: PostgresClient,
@@ -30,7 +29,7 @@ export function postgresJournal(
   return {
     needsGroup: name === undefined ? 'give `postgresJournal()` a `name`' : undefined,
     async swap(key, from, to) {
-      // Each is one atomic step.
+      // Each change is one atomic step.
       const change =
         to === undefined
           ? statements.remove

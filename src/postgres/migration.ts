@@ -1,11 +1,11 @@
 import { checkPostgres, warnWithoutListener, type PostgresClient } from './client.js';
 
 /**
- * The rate budgets. Every time is the server's own. The row of a project is changed in each step that
- * counts, so that such steps come one after the other, and fail to be run again where the isolation is
- * higher than usual: there a step that only waited would count what was there before its wait. Leases
- * do not wait for the disk: when the server crashes, the last fraction of a second of them is
- * forgotten.
+ * The rate budgets. All times come from the server.
+ * Each step that counts first changes the row of its project, so that such steps run one after the other.
+ * With a stricter isolation level than the default they fail and are run again: a step that only waited would
+ * count the state from before its wait.
+ * Leases do not wait for the disk: if the server crashes, the last fraction of a second of them is lost.
  */
 const rateBudgets = `
 create table if not exists postreel_projects (
@@ -85,7 +85,7 @@ language sql as $$
 $$;
 `;
 
-/** The journals. The order of keys is that of their bytes, whatever the database sorts by. */
+/** The journals. Keys are sorted by their bytes, whatever the collation of the database. */
 const journals = `
 create table if not exists postreel_journal (
   journal text not null,
@@ -97,15 +97,15 @@ create table if not exists postreel_journal (
 `;
 
 /**
- * The tables and functions of this package as SQL, for those who run their migrations by
- * themselves. It may be run again, and drops nothing.
+ * The tables and functions of this package as SQL, for your own migration tool. It can be run again, and
+ * drops nothing.
  */
 export const postgresMigration = rateBudgets + journals;
 
-// Any number of our own: two migrations at once would disturb each other.
+// The key of an advisory lock: two migrations at the same time would disturb each other.
 const migrationLock = 7_067_843_121;
 
-/** Creates the tables and functions of this package where they are missing. */
+/** Creates the tables and functions of this package that are missing. */
 export async function migratePostgres(pool: PostgresClient): Promise<void> {
   checkPostgres(pool, 'migratePostgres');
   warnWithoutListener(pool);

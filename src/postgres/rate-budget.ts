@@ -3,12 +3,12 @@ import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/rate-store
 import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
 
 /**
- * A rate budget and the pending slots in Postgres, shared by any number of machines. All times are
- * the server's own. The slots of a process that dies come free a window and ten seconds later.
- * When Postgres does not answer, each process keeps to the limit by itself, with a `warning`.
+ * A rate budget and the pending slots in Postgres, shared by any number of machines. All times come from the
+ * server. The slots of a process that dies become free a window and ten seconds later. If Postgres does not
+ * respond, each process keeps to the limit by itself, with a `warning`.
  *
- * @param pool - A pool of `pg`, or anything with `query(text, values)`, which stays yours to close.
- *   Run `migratePostgres(pool)` once before.
+ * @param pool - A pool of `pg`, or anything with `query(text, values)`; you close it yourself. Run
+ *   `migratePostgres(pool)` once before.
  */
 export function postgresRateBudget(pool: PostgresClient): RateBudgetStore {
   checkPostgres(pool, 'postgresRateBudget');
@@ -35,16 +35,16 @@ export function postgresRateBudget(pool: PostgresClient): RateBudgetStore {
   };
 }
 
-/** Slots of the rate limit, or places for jobs that are not finished. */
+/** The slots of the rate limit, or the places of unfinished jobs. */
 function leasesIn(pool: PostgresClient, kind: 'slot' | 'place') {
   return {
-    /** The terms: how many there are, how long a lease lasts, and a window. */
+    /** `terms`: the total number, the duration of a lease, and the window. */
     async take(group: string, count: number, terms: readonly number[]) {
       const names = Array.from({ length: count }, () => randomUUID());
       const text = 'select taken, wait_ms from postreel_take($1, $2, $3::text[], $4, $5, $6)';
       const [row] = await rowsOf(pool, text, [group, kind, names, ...terms]);
       const { taken, wait_ms: waitMs } = row as Record<string, unknown>; // as selected
-      // A driver may read numbers as text.
+      // A driver may return numbers as strings.
       return { names: names.slice(0, Number(taken)), waitMs: Number(waitMs) };
     },
     async hold(

@@ -16,12 +16,12 @@ export interface Script {
   readonly sha1: string;
 }
 
-/** A script by its text. */
+/** Creates a script from its text. */
 export function script(text: string): Script {
   return { text, sha1: createHash('sha1').update(text).digest('hex') };
 }
 
-/** Runs scripts; each one's text travels once, then its name will do. */
+/** Runs a script by its SHA-1; sends its text only if the server does not have it yet. */
 export async function run(
   redis: RedisClient,
   { text, sha1 }: Script,
@@ -38,7 +38,7 @@ export async function run(
   }
 }
 
-/** Refuses another kind of client when the store is made, before the first call needs it. */
+/** Throws for an unsupported client when the store is created, before the first call needs it. */
 export function checkClient(redis: unknown, where: string): void {
   const isObject = isRecord(redis);
   const isForeign = isObject && foreignMethods.some((name) => typeof redis[name] === 'function');
@@ -47,7 +47,7 @@ export function checkClient(redis: unknown, where: string): void {
   }
 }
 
-// Clients whose `evalsha` takes or returns something else: node-redis and Upstash.
+// Methods of clients whose `evalsha` takes or returns something else: node-redis and Upstash.
 const foreignMethods = ['evalSha', 'createScript'];
 
 // Older versions of node-redis take a callback and return nothing.

@@ -2,12 +2,11 @@ import { readOptions, text } from '../core/options.js';
 import type { JournalItem, JournalStore } from '../core/journal.js';
 import { checkClient, run, script, type RedisClient, type Script } from './client.js';
 
-/** How a journal in Redis is kept. */
+/** Options of {@link redisJournal}. */
 export interface RedisJournalOptions {
   /**
-   * What the names of its keys begin with; another one is another journal. Without it a client needs a
-   * `rateLimit.group`, since several projects may use one Redis.
-   * @default 'postreel'
+   * The prefix of the journal's keys; each prefix is a separate journal. Without it a client needs a
+   * `rateLimit.group`, since several projects may use one Redis. @default 'postreel'
    */
   prefix?: string | undefined;
 }
@@ -15,11 +14,11 @@ export interface RedisJournalOptions {
 const owner = { name: '`redisJournal()`', example: "{ prefix: 'shop' }" };
 
 /**
- * A journal in Redis, for `new MediaClient({ journal })`, shared by any number of machines. A journal is
- * as safe as its Redis: turn on `appendonly` with `appendfsync always` and
- * `maxmemory-policy noeviction`, or use Postgres.
+ * A journal in Redis, for `new MediaClient({ journal })`, shared by any number of machines. A journal is as
+ * safe as its Redis: turn on `appendonly` with `appendfsync always` and `maxmemory-policy noeviction`, or use
+ * Postgres.
  *
- * @param redis - A client of `ioredis`, which stays yours to close. Redis 5 or newer.
+ * @param redis - A client of `ioredis`; you close it yourself. Redis 5 or newer.
  */
 export function redisJournal(redis: RedisClient, options?: RedisJournalOptions): JournalStore {
   checkClient(redis, 'redisJournal');
@@ -30,7 +29,7 @@ export function redisJournal(redis: RedisClient, options?: RedisJournalOptions):
   return {
     needsGroup: prefix === undefined ? 'give `redisJournal()` a `prefix`' : undefined,
     async swap(key, from, to) {
-      // A value and no value are told apart by a letter before it.
+      // A leading letter distinguishes a value from no value.
       const stored = (value: string | undefined) => (value === undefined ? '-' : `+${value}`);
       const stands = await call(scripts.swap, [key, stored(from), stored(to)]);
       return typeof stands === 'string' ? stands : undefined;
@@ -43,7 +42,7 @@ export function redisJournal(redis: RedisClient, options?: RedisJournalOptions):
     async list(prefix, { after, limit = -1 } = {}) {
       const isBehind = after !== undefined && after >= prefix;
       const args = [isBehind ? `(${after}` : `[${prefix}`, `(${prefix}\x7f`, limit];
-      const flat = (await call(scripts.list, args)) as string[]; // keys, values and ages in turn
+      const flat = (await call(scripts.list, args)) as string[]; // keys, values and ages alternate
       const items: JournalItem[] = [];
       for (let place = 0; place < flat.length; place += 3) {
         const [key = '', value = '', ageMs = ''] = flat.slice(place, place + 3);
@@ -54,7 +53,7 @@ export function redisJournal(redis: RedisClient, options?: RedisJournalOptions):
   };
 }
 
-// KEYS of every script: values, keys. A value is kept behind the time of its writing: `<ms> <value>`.
+// KEYS of every script: values, keys. A value is stored after the time of its write: `<ms> <value>`.
 const now = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -63,7 +62,7 @@ local function split(text)
   return value, string.format('%d', math.max(0, now - at))
 end`;
 const scripts = {
-  // ARGV: key, what must stand, what is to stand.
+  // ARGV: key, the expected value, the new value.
   swap: script(`${now}
 local text = redis.call('HGET', KEYS[1], ARGV[1])
 local stands = text and split(text)
@@ -84,7 +83,7 @@ return stands`),
 local text = redis.call('HGET', KEYS[1], ARGV[1])
 if not text then return {} end
 return { split(text) }`),
-  // ARGV: from, to, how many.
+  // ARGV: from, to, the maximum number.
   list: script(`${now}
 local items = {}
 for _, key in ipairs(redis.call('ZRANGEBYLEX', KEYS[2], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3])) do

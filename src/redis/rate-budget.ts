@@ -4,30 +4,27 @@ import { readOptions, text } from '../core/options.js';
 import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/rate-store.js';
 import { checkClient, run, script, type RedisClient } from './client.js';
 
-/** How a budget in Redis is stored. */
+/** Options of {@link redisRateBudget}. */
 export interface RedisBudgetOptions {
-  /**
-   * What the names of its keys begin with.
-   * @default 'postreel'
-   */
+  /** The prefix of the budget's keys. @default 'postreel' */
   prefix?: string | undefined;
 }
 
 const owner = { name: '`redisRateBudget()`', example: "{ prefix: 'shop' }" };
 
 /**
- * A rate budget and the pending slots in Redis, shared by any number of machines. All times are
- * Redis's own. The slots of a process that dies come free a window and ten seconds later. When Redis
- * does not answer, each process keeps to the limit by itself, with a `warning`; when it has lost its
- * memory, nothing is sent for one window.
+ * A rate budget and the pending slots in Redis, shared by any number of machines. All times come from the
+ * Redis server. The slots of a process that dies become free a window and ten seconds later. If Redis does
+ * not respond, each process keeps to the limit by itself, with a `warning`; if Redis has lost its data,
+ * nothing is sent for one window.
  *
- * @param redis - A client of `ioredis`, which stays yours to close. Redis 5 or newer.
+ * @param redis - A client of `ioredis`; you close it yourself. Redis 5 or newer.
  */
 export function redisRateBudget(redis: RedisClient, options?: RedisBudgetOptions): RateBudgetStore {
   checkClient(redis, 'redisRateBudget');
   const { prefix = 'postreel' } = readOptions(options, { prefix: text }, owner);
   const epochs = new Map<string, KnownEpoch>();
-  // The braces keep the keys of a project on one node of a cluster.
+  // The braces (a hash tag) keep the keys of a project on one node of a cluster.
   const keyOf = (group: string, name: string) => `${prefix}:{${group}}:${name}`;
 
   const hold = async (
@@ -48,7 +45,7 @@ export function redisRateBudget(redis: RedisClient, options?: RedisBudgetOptions
       const epoch = [isFresh ? known.epoch : '', randomUUID()];
       const args = [capacityOf(limits), Math.ceil(leaseMs), windowMs, ...epoch, ...slots];
       const answer = await run(redis, scripts.take, keys, args);
-      // As the script answers; a client may read numbers as text.
+      // as: the script's result; a client may return numbers as strings
       const [taken, waitMs, current] = answer as [number | string, number | string, string];
       epochs.set(group, { epoch: current, seenAt: monotonicMs() });
       const names = slots.slice(0, Number(taken));
@@ -73,19 +70,20 @@ export function redisRateBudget(redis: RedisClient, options?: RedisBudgetOptions
   };
 }
 
-/** The memory of the server, as a process last saw it. */
+/** The epoch of the server's data, as this process last saw it. */
 interface KnownEpoch {
   readonly epoch: string;
   readonly seenAt: number;
 }
 
-// Named here, so that a client which repeats a command after a lost answer takes them once.
+// Creates the names of leases here, so that a client that repeats a command after a lost response takes them
+// once.
 function newNames(count: number): string[] {
   return Array.from({ length: count }, () => randomUUID());
 }
 
-// Slots and places are sorted sets: names, with the time until which each is taken. Every time is the
-// server's own, so the clocks of the senders do not matter.
+// Slots and places are sorted sets: names, each with the time at which it expires. All times come from the
+// server, so the clocks of the senders do not matter.
 const now = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -93,7 +91,7 @@ local function keep(key, ms)
   if redis.call('PTTL', key) < ms then redis.call('PEXPIRE', key, ms) end
 end`;
 
-// Takes up to `most` of the names from that argument on, and answers how many it got.
+// Takes up to `most` of the names, beginning with that argument; returns the number of taken ones.
 const lease = `${now}
 local function lease(key, most, ms, first)
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
@@ -109,9 +107,9 @@ local function lease(key, most, ms, first)
 end`;
 
 const scripts = {
-  // KEYS: slots, closed, epoch. ARGV: capacity, lease, window, the epoch as known, another one if there is
-  // none, slots. Answers how many slots were taken, or how long to wait, and the epoch. Another epoch than
-  // the known one means that the server forgot what was sent: then nothing is sent for one window.
+  // KEYS: slots, closed, epoch. ARGV: capacity, lease, window, the known epoch, a new one if there is none,
+  // slots. Returns the number of taken slots, or the time to wait, and the epoch. If the epoch differs from
+  // the known one, the server has lost the requests that were sent: then nothing is sent for one window.
   take: script(`${lease}
 local slots, closed, epoch = KEYS[1], KEYS[2], KEYS[3]
 local capacity, ms, window = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -127,11 +125,12 @@ if taken > 0 then return { taken, 0, current } end
 local first = redis.call('ZRANGE', slots, 0, 0, 'WITHSCORES')
 return { 0, math.max(1, math.min(first[2] - now, window)), current }`),
 
-  // KEYS: places. ARGV: how many there are, lease, names. Answers how many were taken.
+  // KEYS: places. ARGV: their total number, lease, names. Returns the number of taken places.
   lease: script(`${lease}
 return lease(KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), 3)`),
 
-  // KEYS: slots or places. ARGV: for how long, how many names, the names, those to give back for them.
+  // KEYS: slots or places. ARGV: the duration, the number of names, the names, and the names to release for
+  // them.
   hold: script(`${now}
 for index = 3, #ARGV do
   if index < 3 + ARGV[2] then
@@ -142,7 +141,7 @@ for index = 3, #ARGV do
 end
 keep(KEYS[1], tonumber(ARGV[1]))`),
 
-  // KEYS: closed. ARGV: for how long.
+  // KEYS: closed. ARGV: the duration.
   close: script(`
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], 1, 'PX', ARGV[1]) end`),
 };

@@ -22,14 +22,14 @@ export async function mswHandlers(
   );
 }
 
-/** Says what to do; the catch also lets bundlers go on where msw is not installed. */
+/** Throws an error with the remedy. The catch also lets bundlers continue if msw is not installed. */
 function missing(cause: unknown): never {
   throw new Error('MSW handlers need msw 2 or later. Install it with `npm install -D msw`.', {
     cause,
   });
 }
 
-/** A pattern, since MSW reads `:4010` in a path as a parameter. */
+/** Use a regular expression: MSW would read `:4010` in a path as a parameter. */
 function below(baseUrl: string): RegExp {
   return new RegExp(`^${baseUrl.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?:[/?#]|$)`);
 }

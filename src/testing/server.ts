@@ -18,7 +18,7 @@ import {
   type FakeMessagingOptions,
 } from './messaging/create.js';
 
-/** Where a fake server listens, and how its fakes behave. */
+/** Options of {@link startFakeServer}. */
 export interface FakeServerOptions {
   /** @default a free port */
   port?: number;
@@ -29,19 +29,12 @@ export interface FakeServerOptions {
   /** Options of the fake at `/media`. @default a clock that follows the wall */
   media?: Omit<FakeMediaOptions, 'baseUrl' | 'cdnUrl'>;
   /**
-   * For the command: answers what is below none of the services' addresses; `undefined` for a 404.
-   * @internal
+   * For the command: handles requests outside the addresses of the services; `undefined` for a 404. @internal
    */
   page?: (request: Request) => Promise<Response | undefined>;
-  /**
-   * For the command: called when a response has ended, also without an answer.
-   * @internal
-   */
+  /** For the command: called when an exchange has ended, with or without a response. @internal */
   onEnd?: (exchange: ServedRequest) => void;
-  /**
-   * For the command: called with the text of each answer of a service, as it is sent.
-   * @internal
-   */
+  /** For the command: called with the text of each response of a service, as it is sent. @internal */
   onAnswer?: (request: RecordedRequest, text: string) => void;
 }
 
@@ -55,7 +48,7 @@ const serverKinds: OptionKinds<FakeServerOptions> = {
   onAnswer: callback(),
 };
 
-/** Both fakes on a real socket, until it is closed. */
+/** Both fakes on a real socket. */
 export interface FakeServer {
   readonly url: string;
   readonly messagingUrl: string;
@@ -66,7 +59,7 @@ export interface FakeServer {
   close(): Promise<void>;
 }
 
-/** Answers a request; rejects where the connection shall break. */
+/** Handles a request; rejects if the connection must break. */
 type Handle = (request: Request) => Promise<Response>;
 
 /** A request and how it ended. */
@@ -74,7 +67,7 @@ export interface ServedRequest {
   readonly method: string;
   /** The path below the server's address, without the query. */
   readonly path: string;
-  /** `undefined` when the connection broke before an answer. */
+  /** `undefined` if the connection broke before a response. */
   readonly status: number | undefined;
   readonly durationMs: number;
 }
@@ -87,7 +80,7 @@ export async function startFakeServer(given?: FakeServerOptions): Promise<FakeSe
   });
   const { port = 0, host = '127.0.0.1', page, onEnd, onAnswer } = options;
   let handle: Handle = () => Promise.reject(new Error('The fakes are not ready yet.'));
-  // Not imported, so that bundlers for browsers find no node: module here.
+  // Do not import `node:http`, so that bundlers for browsers find no node: module here.
   const server = process.getBuiltinModule('node:http').createServer((incoming, response) => {
     if (onEnd) {
       tellEnd(incoming, response, onEnd);
@@ -114,7 +107,7 @@ export async function startFakeServer(given?: FakeServerOptions): Promise<FakeSe
   return { url, ...bases, messaging, media, close: () => close(server) };
 }
 
-// The same at every start, for `.env` files.
+// The keys of the server; constant, so that they can stay in `.env` files.
 const servedKeys = {
   messaging: { secretKey: 'sk_000003', publicKey: 'pk_000004' },
   media: { apiKey: 'media_key_000001' },
@@ -149,7 +142,7 @@ async function reply(
   const answer = await fake.handle(request);
   const record = recordOf.get(answer);
   if (onAnswer && record && /json|text/.test(answer.headers.get('content-type') ?? '')) {
-    // One that breaks off has no text to show.
+    // Ignore a response that breaks off: it has no complete text.
     answer
       .clone()
       .text()
@@ -171,7 +164,7 @@ function tellEnd(
   });
 }
 
-// "Every address of this machine" is where a server listens and nowhere a client can go.
+// A server can listen on "every address of this machine", but a client cannot connect to that address.
 const reachable: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 function listen(server: Server, port: number, host: string): Promise<string> {
@@ -199,7 +192,7 @@ interface Connection {
   readonly url: string;
 }
 
-/** Answers one connection; whatever goes wrong, a broken connection is what the caller sees. */
+/** Handles one connection; after any error the caller sees a broken connection. */
 async function serve({ incoming, response, url }: Connection, handle: Handle): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
@@ -216,7 +209,10 @@ async function serve({ incoming, response, url }: Connection, handle: Handle): P
   }
 }
 
-/** Browsers call from another origin, with cookies for sessions; only downloads show their headers. */
+/**
+ * Allows requests of browsers from another origin, with cookies for sessions; exposes the headers of
+ * downloads only.
+ */
 function allowOrigin({ headers, url = '' }: IncomingMessage, response: ServerResponse): void {
   const { origin } = headers;
   if (origin === undefined) {
@@ -232,7 +228,7 @@ function allowOrigin({ headers, url = '' }: IncomingMessage, response: ServerRes
   response.setHeader('Access-Control-Expose-Headers', shown);
 }
 
-/** The two headers the documents name, and Range for downloads. */
+/** Allows the two headers that the documents name, and Range for downloads. */
 function answerPreflight(response: ServerResponse): void {
   response.writeHead(204, {
     'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
@@ -255,13 +251,13 @@ async function toRequest(
   const chunks: Uint8Array[] = [];
   for await (const chunk of incoming) {
     chunks.push(chunk as Uint8Array);
-  } // no encoding is set: bytes
+  } // as: no encoding is set, so chunks are bytes
   const body = chunks.length === 0 ? null : Buffer.concat(chunks);
   return new Request(url, { method: incoming.method ?? 'GET', headers, body, signal });
 }
 
 async function send(answer: Response, response: ServerResponse): Promise<void> {
-  response.setHeader('Server', 'postreel-fake'); // `postreel doctor` looks for it
+  response.setHeader('Server', 'postreel-fake'); // `postreel doctor` checks this header
   for (const [name, value] of answer.headers) {
     if (name !== 'set-cookie') {
       response.setHeader(name, value);
@@ -275,12 +271,12 @@ async function send(answer: Response, response: ServerResponse): Promise<void> {
     if (value === undefined) {
       break;
     }
-    // Waits for each chunk, so that half of an answer has left before the connection breaks.
+    // Wait for each chunk, so that half of the response has been sent before the connection breaks.
     await new Promise((resolve) => response.write(value, resolve));
   }
   response.end();
 }
 
 function noop(): void {
-  // A promise whose failure is nobody's.
+  // Ignores the rejection of a promise.
 }

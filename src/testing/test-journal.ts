@@ -2,20 +2,22 @@ import { sleep } from '../core/async.js';
 import { readOptions, wholeNumber } from '../core/options.js';
 import type { JournalItem, JournalStore } from '../core/journal.js';
 
-/** How long a journal is tested. */
+/** Options of {@link testJournal}. */
 export interface TestJournalOptions {
-  /** The same seed makes the same runs. @default 1 */
+  /** The seed of the random steps; the same seed repeats the same runs. @default 1 */
   seed?: number | undefined;
-  /** How many runs of random steps. @default 20 */
+  /** Number of runs of random steps. @default 20 */
   runs?: number | undefined;
 }
 
 /**
- * Tests a journal store of your own, in any test runner: compares it with a model over random steps, reads
- * back what another instance wrote, lets many write one key at once, and watches how entries grow older.
+ * Tests your journal store, in any test runner.
  *
- * @param open - Opens the store that is tested; each time it must be the same journal, as in
- *   processes of their own.
+ * Compares the store with a model over random steps, reads back the entries that another instance wrote, lets
+ * many instances write one key at once, and checks that the ages of entries grow.
+ *
+ * @param open - Opens the store under test; each call must open the same journal, as separate processes
+ *   would.
  * @throws an `Error` that says what the store did and what it should have done
  */
 export async function testJournal(
@@ -34,7 +36,7 @@ export async function testJournal(
   await testAges(await open(), `test-${seed}-ages/`);
 }
 
-// What clients write, and what their keys look like: printable ASCII, up to a few hundred characters.
+// The values and keys of clients: printable ASCII, up to a few hundred characters.
 const texts = [
   '{}',
   '{"at":1}',
@@ -98,7 +100,7 @@ class Run {
     switch (this.#next(4)) {
       case 0:
       case 1: {
-        // What is expected stands in two of three tries.
+        // In two of three tries the expected value is the stored one.
         const from = this.#next(3) === 0 ? this.#text() : before;
         const to = this.#next(3) === 0 ? undefined : this.#text();
         const stands = from === before ? to : before;
@@ -118,7 +120,7 @@ class Run {
     }
   }
 
-  // Each of many keys is written by another instance, all at once: none of them is lost.
+  // Several instances write different keys at the same time: no write may be lost.
   async #writeApart(): Promise<void> {
     const keys = Array.from({ length: rivals }, (_, index) => `${this.#prefix}apart/${index}`);
     const stores = await Promise.all(keys.map(async () => this.#open()));
@@ -128,7 +130,7 @@ class Run {
     keys.forEach((key, index) => this.#set(key, `"${index}"`));
   }
 
-  // Many change one key at once: one value stands, and all of them hear it.
+  // Several instances change one key at the same time: one value wins, and all of them get that result.
   async #race(from: string | undefined): Promise<void> {
     const key = `${this.#prefix}race`;
     const first = await this.#open();
@@ -180,7 +182,7 @@ class Run {
   }
 }
 
-/** An entry grows older in milliseconds, until it is written again, also with the same value. */
+/** The age of an entry grows in milliseconds until it is written again, even with the same value. */
 async function testAges(store: JournalStore, prefix: string): Promise<void> {
   await clear(store, prefix);
   const key = `${prefix}claim`;
@@ -196,7 +198,7 @@ async function testAges(store: JournalStore, prefix: string): Promise<void> {
   };
   await store.swap(key, undefined, '"1"');
   between('an entry right after it was written', await age(), 0);
-  // The process may have timers that run fast.
+  // Wait by the clock: the process may have fake timers that run fast.
   for (const from = Date.now(); Date.now() - from < oldMs;) {
     await sleep(oldMs / 10, undefined);
   }
@@ -210,7 +212,7 @@ async function testAges(store: JournalStore, prefix: string): Promise<void> {
 }
 
 const oldMs = 1_000;
-// On a busy machine a store takes its time.
+// The tolerance for a slow store on a busy machine.
 const slackMs = 30_000;
 
 async function clear(store: JournalStore, prefix: string): Promise<void> {

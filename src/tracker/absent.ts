@@ -1,7 +1,7 @@
 import { newId } from './options.js';
 import type { DropReason, Tracker } from './types.js';
 
-/** A tracker that drops every event and does nothing else, where there is none: on a server, for one. */
+/** A tracker that drops every event and does nothing else, for places without one, such as a server. */
 export const absentTracker = (reason?: DropReason): Tracker => ({
   pending: 0,
   consent: { grant: nothing, deny: done },

@@ -1,12 +1,12 @@
 /**
- * What the visitor decided, as times. The store and each tab keep a copy, and of two copies the later
- * time of each field is true: copies can be merged in any order, and none undoes another.
+ * The visitor's decisions, as times in milliseconds since 1970. The store and each tab keep a copy. For each
+ * field the later time of two copies wins: copies can be merged in any order, and no copy undoes another.
  */
 export interface Decisions {
-  /** Everything that was tracked until then is erased: by `reset()` and by `deny()`. */
+  /** All events tracked up to this time are erased: by `reset()` and by `deny()`. */
   readonly erasedAt: number;
   readonly deniedAt: number;
-  /** The last `consent.grant()`: nothing else undoes a denial. */
+  /** The last `consent.grant()`; only a grant undoes a denial. */
   readonly grantedAt: number;
 }
 
@@ -14,7 +14,7 @@ export type Decision = 'erased' | 'denied' | 'granted';
 
 export const UNDECIDED: Decisions = { erasedAt: 0, deniedAt: 0, grantedAt: 0 };
 
-/** Of a denial and a grant at the same time, the denial is true. */
+/** A denial wins over a grant at the same time. */
 export const isDenied = ({ deniedAt, grantedAt }: Decisions): boolean =>
   deniedAt > 0 && deniedAt >= grantedAt;
 
@@ -24,11 +24,11 @@ export const merge = (one: Decisions, other: Decisions): Decisions => ({
   grantedAt: Math.max(one.grantedAt, other.grantedAt),
 });
 
-/** Does the first know of anything that the other does not? */
+/** True if the first copy has a decision that the second one lacks. */
 export const isAhead = (one: Decisions, other: Decisions): boolean =>
   one.erasedAt > other.erasedAt || one.deniedAt > other.deniedAt || one.grantedAt > other.grantedAt;
 
-/** One more decision, later than all that are known and not before `now`. */
+/** Adds a decision, later than all known decisions and not before `now`. */
 export const decided = (known: Decisions, decision: Decision, now: number): Decisions => {
   const at = Math.max(now, known.erasedAt + 1, known.deniedAt + 1, known.grantedAt + 1);
   return merge(known, {
@@ -38,7 +38,7 @@ export const decided = (known: Decisions, decision: Decision, now: number): Deci
   });
 };
 
-/** Reads a copy: other scripts may have left anything in its place. */
+/** Reads a copy; invalid fields become 0, because other scripts may have written anything there. */
 export const decisionsOf = (copy: unknown): Decisions => {
   // as: each field is checked below
   const { erasedAt, deniedAt, grantedAt } = Object(copy) as Record<keyof Decisions, unknown>;

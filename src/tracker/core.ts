@@ -32,15 +32,15 @@ import type {
   TrackerStats,
 } from './types.js';
 
-/** A wait without a known end resolves after this. */
+/** An `outcome` without a known end resolves to `queued` after this time. */
 const MAX_OUTCOME_MS = 10_000;
-/** Nothing is looked at more often. */
+/** The shortest delay of the queue's timer. */
 const MIN_TIMER_MS = 50;
 
 const STORE_FAILED =
   'The storage failed. What is not delivered when the page ends may be lost, and a decision forgotten.';
 
-/** An event that waits for consent, as it was tracked. */
+/** An event that waits for consent, with the arguments of its `track()` call. */
 interface Held {
   readonly tracked: Tracked;
   readonly asked: TimedEvent;
@@ -49,7 +49,10 @@ interface Held {
 /** An event with the time at which it was tracked. */
 type TimedEvent = PendingEvent & { readonly at: number };
 
-/** One tracker: takes events in, has them sent and tells what became of them. Nothing in here throws. */
+/**
+ * One tracker: takes events in, passes them to the queue, and reports their outcomes. None of its methods
+ * throws.
+ */
 export class Core implements Life {
   readonly notices = createNotices();
   readonly counts: TrackerStats = {};
@@ -61,19 +64,19 @@ export class Core implements Life {
   readonly #store: Store;
   readonly #tabs: Tabs;
   readonly #stop: () => void;
-  /** The promises and the requests of events that have not ended. */
+  /** The outcomes and the requests of the events that have not ended, by event id. */
   readonly #tracked = new Map<string, Tracked>();
   readonly #requests = new Map<string, AbortController>();
-  /** Fulfilled once the answer to the open request with this event has been handled. */
+  /** By event id: fulfilled once the response to the event's request has been handled. */
   readonly #answered = new Map<string, Promise<void>>();
   /** Called after each change of the queue, while `flush()` waits. */
   readonly #onPump = new Set<() => void>();
-  /** In memory until there is consent; no hook has seen it. */
+  /** Events that wait in memory for consent. `beforeSend` has not been called with them yet. */
   #held: readonly Held[] = [];
   #consent: TrackerOptions['consent'];
   #isBegun = false;
   #isDisposed = false;
-  /** When the queue can make its next request; `Infinity` where time alone does not help. */
+  /** When the queue can send its next request; `Infinity` if time alone does not help. */
   #nextAt = Infinity;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -84,7 +87,7 @@ export class Core implements Life {
     this.#place = place;
     this.#consent = options.consent;
     this.#prefix = prefixOf(options);
-    // No key leaves the page for a proxy.
+    // A proxy keeps the key: this page must not send one.
     const baseUrl = options.baseUrl.replace(/\/+$/, '');
     this.#target = { baseUrl, fetch, publicKey: proxy ? undefined : publicKey };
     const owner = newId(this.#prefix);
@@ -118,17 +121,17 @@ export class Core implements Life {
 
   track(event: unknown, data: unknown, email: unknown): TrackedEvent {
     const tracked = new Tracked(newId(this.#prefix));
-    // as: plain JavaScript may pass anything; it is checked before anything is sent
+    // as: plain JavaScript may pass anything; each field is checked before the event is sent
     const given = { id: tracked.id, event, email, data, at: Date.now() } as TimedEvent;
     const reason = this.#refusal();
     if (reason) {
       this.#drop(tracked, given, reason);
     } else {
-      // Another tab may have undone a denial since this page was loaded.
+      // Another tab may have granted consent since this page was loaded.
       this.#begin();
       this.#take(tracked, given);
     }
-    // What one task tracks goes in one batch.
+    // Send after the current task, so that all events it tracks share a batch.
     queueMicrotask(() => this.pump());
     return tracked;
   }
@@ -157,7 +160,10 @@ export class Core implements Life {
     }
   }
 
-  /** Tries at once; true when nothing is left. Ends as soon as a longer wait could send nothing. */
+  /**
+   * Sends the waiting events now; resolves to true if none is left. Stops before `timeoutMs` if no event can
+   * be sent in the remaining time.
+   */
   flush(timeoutMs: number): Promise<boolean> {
     const until = Date.now() + timeoutMs;
     this.retryNow();
@@ -182,7 +188,7 @@ export class Core implements Life {
     return this.queue.hasOpenRequest || this.queue.isTakingOver || this.#nextAt <= time;
   }
 
-  /** Sends what can be sent, and looks again when there is a cause. */
+  /** Sends the events that can be sent, and sets the timer for the next attempt. */
   pump(): void {
     clearTimeout(this.#timer);
     const now = Date.now();
@@ -198,7 +204,7 @@ export class Core implements Life {
     this.#onPump.forEach((endIfDone) => endIfDone());
   }
 
-  /** Ends this tracker. Its open requests are still answered, as those of the page. */
+  /** Ends this tracker. The responses to its requests in flight are still handled. */
   dispose(): void {
     clearTimeout(this.#timer);
     this.#isDisposed = true;
@@ -255,17 +261,20 @@ export class Core implements Life {
         delivery: delivery ?? 'no-duplicates',
         retryAmbiguous: retryAmbiguous ?? true,
         maxAgeMs: maxAge ?? 86_400_000,
-        // What a proxy of ours takes in one request.
+        // The batch limit of Postreel's own proxy handler.
         maxBatch: proxy ? 20 : 1,
         limit: { perSecond: limit?.perSecond ?? 5, burst: limit?.burst ?? 20 },
       },
     );
   }
 
-  /** Starts where there is consent and somebody sees the page. */
+  /**
+   * Starts the queue if there is consent, as soon as the page is visible. If events are refused, erases the
+   * stored ones.
+   */
   #begin(): void {
     if (this.#refusal()) {
-      // Also what a tab has stored that ended before it knew of a denial.
+      // Also the events of a tab that ended before it learned of the denial.
       this.#store.erase();
     } else if (this.#consent !== 'pending' && !this.#isBegun) {
       this.#isBegun = true;
@@ -274,7 +283,7 @@ export class Core implements Life {
   }
 
   #start(): void {
-    // Denied, perhaps, while nobody saw the page.
+    // Consent may have been denied while the page was prerendered.
     if (this.#refusal()) {
       this.#isBegun = false;
       return;
@@ -282,15 +291,15 @@ export class Core implements Life {
     this.queue.start();
     const held = this.#held;
     this.#held = [];
-    // Heeds the waits that earlier pages were asked for, before anything is sent.
+    // Read the store first: it holds the pauses that the service requested from earlier pages.
     this.#tabs.look();
-    // What a disposed tracker of this page still keeps after an answer is found by a new look.
+    // A disposed tracker of this page may keep an event after its response: look for it then.
     openRequestsOfPage().forEach((answered) => void answered.then(() => this.#tabs.look()));
     held.forEach((each) => this.#admit(each));
     this.pump();
   }
 
-  /** `grant()` was called in another tab that is open. The option `denied` stays as it is. */
+  /** Another open tab has called `grant()`. The option `denied` still applies. */
   #granted(): void {
     if (this.#consent !== 'denied') {
       this.#consent = 'granted';
@@ -298,7 +307,7 @@ export class Core implements Life {
     }
   }
 
-  /** Why nothing may be taken in at all. */
+  /** The reason why no event may be taken in; `undefined` if events are allowed. */
   #refusal(): DropReason | undefined {
     if (this.#options.honorGpc !== false && hasPrivacyControl()) {
       return 'gpc';
@@ -307,7 +316,7 @@ export class Core implements Life {
     return this.#consent === 'denied' || isDenied(this.queue.decisions) ? 'denied' : undefined;
   }
 
-  /** Copies an event, and holds it until there is consent. */
+  /** Copies an event, and holds it in memory until there is consent. */
   #take(tracked: Tracked, given: TimedEvent): void {
     let asked: TimedEvent;
     try {
@@ -328,10 +337,10 @@ export class Core implements Life {
     }
   }
 
-  /** Takes one event in: filtered, checked and stored before this returns. */
+  /** Filters, checks and stores one event before it returns. */
   #admit({ tracked, asked }: Held): void {
     const { id } = tracked;
-    // What is too old makes room.
+    // Expired events make room for this one.
     this.queue.expire();
     const { maxQueue = 500, maxBytes = 262_144 } = this.#options;
     const item = this.#filtered({ ...asked, email: asked.email ?? this.queue.email });
@@ -361,7 +370,10 @@ export class Core implements Life {
     this.queue.take(record);
   }
 
-  /** What `beforeSend` makes of an event; nothing where it drops it, or is no such function. */
+  /**
+   * The result of `beforeSend`; `null` if it drops the event, throws, or returns something that is not an
+   * event.
+   */
   #filtered(asked: PendingEvent): PendingEvent | null {
     const { beforeSend } = this.#options;
     if (!beforeSend) {
@@ -377,13 +389,14 @@ export class Core implements Life {
         'beforeSend must return the event or null: the event was dropped.',
       );
     } catch (error) {
-      // It may have been about to remove something: what it did not pass stays here.
+      // `beforeSend` may have been about to remove private data: drop the event instead of sending it
+      // unfiltered.
       this.notices.warnDeveloper(`beforeSend threw (${textOf(error)}). The event was dropped.`);
     }
     return null;
   }
 
-  /** What is sent of an event; nothing where it could never arrive as it is. */
+  /** The content of an event as it will be sent; `undefined` if the service could never accept it. */
   #contentOf({
     event,
     email,
@@ -430,12 +443,12 @@ export class Core implements Life {
       this.#explain(answerTo(index).status);
     });
     this.queue.answered(batch, answerTo);
-    // Also of a request that will never end.
+    // Also ends a request that timed out and may never end.
     controller.abort();
     this.pump();
   }
 
-  /** Says once what a developer has to mend. */
+  /** Warns the developer once about a response that only a change of code or configuration can fix. */
   #explain(status: number): void {
     if (isRejection(status)) {
       this.notices.warnDeveloper(
@@ -450,7 +463,10 @@ export class Core implements Life {
     }
   }
 
-  /** Leaves its open requests to the page. Until they are answered, it answers and obeys other tabs. */
+  /**
+   * Leaves the requests in flight to the page. Until their responses have been handled, this tracker still
+   * answers other tabs and follows their decisions.
+   */
   #stopOnceAnswered(): void {
     this.#answered.forEach((answered, id) => openRequestsOfPage().set(id, answered));
     if (!this.#answered.size) {
@@ -478,7 +494,7 @@ export class Core implements Life {
     }
   }
 
-  /** Ends the request of an event, once all that it carries has ended. */
+  /** Aborts the request of an event, once all events of that request have ended. */
   #abort(id: string): void {
     const controller = this.#requests.get(id);
     this.#requests.delete(id);
@@ -503,7 +519,7 @@ export class Core implements Life {
   }
 }
 
-/** What `track()` returns: the promise is made when somebody asks for it. */
+/** The return value of `track()`. Its promise is created on demand. */
 class Tracked implements TrackedEvent {
   readonly id: string;
   #ended: Outcome | undefined;
@@ -520,7 +536,7 @@ class Tracked implements TrackedEvent {
         resolve(this.#ended);
         return;
       }
-      // Whatever happens to it, no caller waits longer than this.
+      // No caller waits longer than this, whatever happens to the event.
       const timer = setTimeout(resolve, MAX_OUTCOME_MS, { status: 'queued' });
       this.#resolve = (outcome) => {
         clearTimeout(timer);

@@ -4,8 +4,9 @@ import type { Transient } from './types.js';
 export const transient = <Value>(value: Value): Transient<Value> => ({ value, persistent: false });
 
 /**
- * A copy that later changes do not reach, also of the proxies that stores make (Vue, Pinia, MobX). A `Date`
- * stays one, for `beforeSend`; what else has a `toJSON()` becomes what that returns, as in JSON.
+ * Makes a deep copy that later changes to the original do not affect, also of the proxies of state libraries
+ * (Vue, Pinia, MobX). A `Date` stays a `Date`, for `beforeSend`; any other object with a `toJSON()` becomes
+ * the result of that method, as in JSON.
  */
 export const copyOf = (value: unknown): unknown => {
   if (value instanceof Date) {
@@ -23,17 +24,17 @@ export const copyOf = (value: unknown): unknown => {
     : Object.fromEntries(Object.entries(value).map(([name, item]) => [name, copyOf(item)]));
 };
 
-/** A plain copy of the data as it will be sent, so that later changes do not reach it. */
+/** Makes a plain copy of the data as it will be sent. Throws if a field is reserved or not finite. */
 export const snapshot = <Data extends object | undefined>(data: Data): Data =>
-  // JSON keeps the shape of event data; a Date has become its text.
+  // as: JSON keeps the shape of event data; a `Date` has become a string
   data &&
   (JSON.parse(
     JSON.stringify(data, function (this: Record<string, unknown>, key, value: unknown) {
-      // messaging, Custom fields 5: the service drops these in silence, at the top level.
+      // messaging, Custom fields 5: the service silently drops these fields at the top level.
       if (this === data && /^((svc_)?(id|email)|(un)?subscribeUrl|manageUrl)$/.test(key)) {
         throw new TypeError(`Reserved: ${key}`);
       }
-      // `this` holds `key`: `value` has gone through `toJSON` already. JSON turns NaN, infinities
+      // Read the value from `this`: `value` is already the result of `toJSON()`. JSON turns NaN, infinities
       // and invalid dates into `null`, which would delete the field.
       if (this[key] !== null && JSON.stringify(this[key]) === 'null') {
         throw new TypeError(`Not finite: ${key}`);

@@ -12,11 +12,12 @@ type Navigate = Event & {
 type Navigation = EventTarget;
 
 /**
- * Notes whether the page is about to be replaced by another one of its origin. `pageswap` knows, after
- * all redirects (Chromium, WebKit). Elsewhere `navigate` knows where the navigation begins (Firefox).
- * Without either the page counts as left for another site. Returns the function that stops it.
+ * Observes whether the page is about to be replaced by another page of its origin. `pageswap` knows this
+ * after all redirects (Chromium, WebKit). Elsewhere `navigate` knows it when the navigation begins (Firefox).
+ * Without either event, the page counts as left for another site. Returns a function that stops the
+ * observation.
  *
- * @param onExit Told whether the page is about to be replaced within its site.
+ * @param onExit Called with true if the page is about to be replaced within its site.
  */
 export const watchExits = (onExit: (isWithinSite: boolean) => void): (() => void) => {
   const { navigation } = globalThis as { navigation?: Navigation };
@@ -40,11 +41,11 @@ export const watchExits = (onExit: (isWithinSite: boolean) => void): (() => void
     on(navigation, 'navigate', ({ destination, downloadRequest }: Navigate) => {
       if (!destination.sameDocument && downloadRequest === null) {
         note(originOf(destination.url) === location.origin);
-        // It may come to nothing: a 204, or the visitor stops it.
+        // The navigation may have no effect: the response is a 204, or the visitor stops it.
         timer = setTimeout(note, MAX_NAVIGATION_MS, false);
       }
     });
-    // Intercepted: the page stays.
+    // The navigation was intercepted: the page stays.
     on(navigation, 'navigatesuccess', () => note(false));
   }
   return () => {

@@ -1,4 +1,6 @@
-/** The script-tag build: sets the global `postreelTracker`. No door leads here. */
+/**
+ * The script-tag build: sets the global `postreelTracker`. This file is not an entry point of the package.
+ */
 import { createTracker } from './tracker.js';
 import { transient } from './data.js';
 

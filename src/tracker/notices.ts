@@ -1,28 +1,31 @@
 import type { Tracker, TrackerNotices } from './types.js';
 
-/** Tells the listeners of one notice. */
+/** Calls the listeners of one notice. */
 export type Emit = <Notice extends keyof TrackerNotices>(
   notice: Notice,
   detail: TrackerNotices[Notice],
 ) => void;
 
-/** What a tracker tells the page, and its developer. */
+/** The notices of a tracker to the page, and its warnings to the developer. */
 export interface Notices {
   readonly on: Tracker['on'];
   readonly emit: Emit;
-  /** Tells once of what failed and is gone on without. */
+  /** Emits a `warning` about a failure that the tracker works around; each message once. */
   readonly warn: (message: string) => void;
-  /** The same of what a developer has to mend: in the console too. */
+  /** Like `warn()`, and also writes to the console: the developer must fix something. */
   readonly warnDeveloper: (message: string) => void;
 }
 
-/** Each listener runs in its own microtask: its errors cannot stop the queue. */
+/**
+ * Creates the notices of a tracker. Each listener runs in a separate microtask, so its errors cannot stop the
+ * queue.
+ */
 export const createNotices = (): Notices => {
   const listeners = new Set<readonly [string, (detail: never) => void]>();
   const told = new Set<string>();
   const emit: Emit = (notice, detail) => {
     for (const [name, listener] of listeners) {
-      // Under its own name each listener takes what is emitted.
+      // Each listener accepts the detail of the notice that it is registered for.
       if (name === notice) {
         void Promise.resolve(detail as never).then(listener);
       }
@@ -31,7 +34,7 @@ export const createNotices = (): Notices => {
   const isNew = (message: string): boolean => !told.has(message) && !!told.add(message);
   const warn = (message: string) => {
     if (isNew(message)) {
-      // Later, so that whoever made the tracker can listen first.
+      // Emit later, so that the creator of the tracker can add a listener first.
       queueMicrotask(() => emit('warning', { message }));
     }
   };

@@ -1,9 +1,9 @@
 import type { TrackerOptions } from './types.js';
 
-/** What an option is: a type, or one of several words. `null` is as if it were left out. */
+/** The kind of each option: a type, or one of several words separated by `|`. `null` counts as omitted. */
 type Kinds = Readonly<Record<string, string>>;
 
-/** The options of a tracker; `maxAge` has a check of its own. */
+/** The kinds of a tracker's options; `maxAge` and `email` are checked separately. */
 export const KINDS: Kinds = {
   publicKey: 'string',
   proxy: 'boolean',
@@ -23,7 +23,7 @@ export const KINDS: Kinds = {
   fetch: 'function',
 };
 
-/** The options that were given, as a copy. Plain JavaScript may pass anything. */
+/** Copies the known options and checks their kinds. Plain JavaScript may pass anything. */
 export const readOptions = <Options extends object>(
   given: Options | null | undefined,
   kinds: Kinds,
@@ -36,11 +36,11 @@ export const readOptions = <Options extends object>(
     } catch {
       throw new TypeError(`${name} cannot be read`);
     }
-    // Other scripts of the page extend the prototype of all objects.
+    // Ignore properties that other scripts have added to the prototype of all objects.
     if (value === Reflect.get(Object.prototype, name)) {
       value = undefined;
     }
-    // A flag is on by `true` only: 'false' would turn it on.
+    // A flag must be a boolean: the string 'false' would turn it on.
     if (value != null && !isOfKind(value, kind)) {
       throw new TypeError(`${name} must be ${kind}`);
     }
@@ -55,14 +55,15 @@ const isOfKind = (value: unknown, kind: string): boolean =>
     : kind === 'any' || (typeof value === kind && (typeof value !== 'number' || value >= 0));
 
 /**
- * Refuses options that could never work: plain JavaScript, or an unset environment variable.
+ * Throws a `TypeError` for options that could never work, as passed by plain JavaScript or an unset
+ * environment variable.
  *
- * @param isServer Variables may be unset there while pages are prerendered.
+ * @param isServer True on a server, where variables may be unset while pages are prerendered.
  */
 export const checkedOptions = (given: TrackerOptions, isServer = false): TrackerOptions => {
   const options = readOptions(given, KINDS);
   const { publicKey, proxy, baseUrl, maxAge = 0, limit } = options;
-  // Plain JavaScript may leave it out.
+  // Plain JavaScript may omit `baseUrl`.
   if (!isServer && (baseUrl as string | undefined) === undefined) {
     throw new TypeError('baseUrl is missing');
   }
@@ -71,7 +72,7 @@ export const checkedOptions = (given: TrackerOptions, isServer = false): Tracker
       publicKey ? 'publicKey must start with pk_' : 'publicKey is missing: is its variable set?',
     );
   }
-  // A text like '30m' would become 30 milliseconds, or none.
+  // A string like '30m' would become 30 milliseconds, or NaN.
   if (typeof maxAge !== 'number' || !(maxAge >= 0)) {
     throw new TypeError('maxAge is in ms');
   }
@@ -82,19 +83,20 @@ export const checkedOptions = (given: TrackerOptions, isServer = false): Tracker
 };
 
 /**
- * What the keys of one project begin with in the storage of the origin. The name is encoded, so that
- * no prefix begins with another one: the events of two projects never mix.
+ * The prefix of one project's keys in the storage of the origin. The name is encoded, so that no prefix
+ * begins with another prefix: the events of two projects never mix.
  */
 export const prefixOf = ({ namespace, publicKey, proxy, baseUrl }: TrackerOptions): string =>
-  // An empty name would put two projects into one queue; no key leaves the page for a proxy.
+  // An empty name would put two projects into one queue. A proxy does not need the key, so its queue is named
+  // after the address.
   `postreel:${encodeURIComponent(namespace || (!proxy && publicKey) || baseUrl)}:`;
 
 let count = 1e6;
 
-/** Ids sort in the order of tracking, and need no secure context. */
+/** Creates an id. Ids sort in the order of tracking, and need no secure context. */
 export const newId = (prefix: string): string => `${prefix}${count++}${Math.random()}`;
 
-/** An address that the service can take for one, or nothing: 'undefined' and a user's id are none. */
+/** The trimmed email address; `undefined` if the value is not one, such as 'undefined' or a user id. */
 export const emailOf = (value: unknown): string | undefined => {
   const text = typeof value === 'string' ? value.trim() : '';
   return /^[^\s@]+@[^\s@]+$/.test(text) ? text : undefined;

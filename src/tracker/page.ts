@@ -2,38 +2,38 @@ import { watchExits } from './exit.js';
 import { openLocalStorage, type TextStore } from './store.js';
 import { createTabs } from './tabs.js';
 
-/** What a place may do to a tracker. */
+/** The methods of a tracker that its {@link Place} calls. */
 export interface Life {
-  /** The page ends, perhaps for a while. */
+  /** The page ends, perhaps only for a while. */
   readonly leave: () => void;
   readonly comeBack: () => void;
   /** The network may be back. */
   readonly retryNow: () => void;
   /** Other pages may have left events. */
   readonly look: () => void;
-  /** Others may have decided, or cleared the store. */
+  /** Another tab may have decided, or a script may have cleared the store. */
   readonly pump: () => void;
   readonly noteExit: (isWithinSite: boolean) => void;
 }
 
-/** Where a tracker lives: a page, or an app. On a server there is none. */
+/** The environment of a tracker: a page or an app. A server has none. */
 export interface Place {
   readonly openStore: () => TextStore;
   readonly isOnline: () => boolean;
   readonly createTabs: typeof createTabs;
-  /** Calls `work` once the place is shown to somebody. */
+  /** Calls `work` once the page or app is visible. */
   readonly whenShown: (work: () => void) => void;
-  /** Why events are kept in memory here, whatever was asked for. */
+  /** Why events are kept in memory only, whatever the options say. */
   readonly memoryReason?: string | undefined;
-  /** Listens to the place; returns the function that stops it. */
+  /** Listens to the events of the page or app; returns the function that stops it. */
   readonly live: (prefix: string, life: Life) => () => void;
 }
 
 const OF_EXTENSION = 'In a content script localStorage belongs to the site: events stay in memory.';
 
-/** The page of a browser. */
+/** The page of a browser; `undefined` on a server. */
 export const pageOfBrowser = (): Place | undefined =>
-  // Absent on a server, whatever the types say.
+  // `document` is absent on a server, whatever the types say.
   (globalThis.document as Document | undefined) && {
     openStore: openLocalStorage,
     isOnline: () => navigator.onLine,
@@ -43,7 +43,7 @@ export const pageOfBrowser = (): Place | undefined =>
     live,
   };
 
-/** No visitor may ever see a page that is rendered in advance. */
+/** Waits until a prerendered page is shown: the visitor may never see it. */
 const whenShown = (work: () => void): void => {
   // Not in the types of the DOM yet.
   if ((document as { prerendering?: boolean }).prerendering) {
@@ -53,7 +53,7 @@ const whenShown = (work: () => void): void => {
   }
 };
 
-/** A script of an extension in a page of a site. */
+/** True in the content script of a browser extension. */
 const isContentScript = (): boolean => {
   const { chrome, browser } = globalThis as Record<string, unknown>;
   const isOfExtension = [chrome, browser].some((api) => {
@@ -83,7 +83,7 @@ const live = (prefix: string, life: Life): (() => void) => {
     },
   });
   const stopWatching = watchExits((isWithinSite) => life.noteExit(isWithinSite));
-  // On a phone a tab that is shown again gets no focus.
+  // On a phone a tab that becomes visible again gets no focus event.
   addEventListener('visibilitychange', look);
   return () => {
     stopListening();
@@ -92,7 +92,7 @@ const live = (prefix: string, life: Life): (() => void) => {
   };
 };
 
-/** Listens to a page; returns the function that stops it. */
+/** Adds listeners to the window; returns the function that removes them. */
 const listen = (listeners: {
   readonly [Name in keyof WindowEventMap]?: (event: never) => void;
 }): (() => void) => {

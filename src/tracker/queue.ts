@@ -9,101 +9,111 @@ import {
 } from './consent.js';
 import type { DropReason, EventData, TrackerNotices } from './types.js';
 
-// The life of an event and the rules between tabs. No timer, no store and no request in here: the page
-// connects the ports with the browser, and a model test with a made-up world.
+// The life of an event, and the rules by which tabs share the stored events. The queue uses no timer, no
+// storage and no network itself: it reaches them through `Ports`. The page connects the ports to the browser;
+// a model test connects them to a simulated world.
 
 /** An event as it is stored, under its id. */
 export interface EventRecord {
   readonly id: string;
-  /** When it was tracked, by the wall clock of that moment. */
+  /** The wall-clock time of the `track()` call, in milliseconds since 1970. */
   readonly at: number;
-  /** The tab that may send it; {@link NOBODY} once that tab was left. */
+  /** The tab that may send the event; {@link NOBODY} after that tab's page was left. */
   readonly owner: string;
-  /** Written before its request is made: the service may have it. */
+  /** Written to the store before the request is sent: from then on the service may have the event. */
   readonly isHandedOver?: boolean | undefined;
-  /** How often it was sent with an answer that leaves open whether the service took it. */
+  /** The number of tries after which it is unknown whether the service took the event. */
   readonly tries?: number | undefined;
-  /** Until when the service has asked to wait, by a 429 to this event. */
+  /** When the pause ends that the service requested with a 429 to this event, in milliseconds since 1970. */
   readonly waitUntil?: number | undefined;
   readonly event: string;
   readonly email?: string | undefined;
   readonly data?: EventData | undefined;
 }
 
-/** The owner of an event whose page was left: any tab may take it over. */
+/** The owner of an event whose page was left: any tab may take the event over. */
 export const NOBODY = '';
 
-/** An event of this tab, as the tab knows it. */
+/** An event of this tab, with the tab's own state of it. */
 export interface QueuedEvent {
   record: EventRecord;
-  /** The store has it, where other tabs may take it over or erase it. */
+  /** The store holds the event, so other tabs may take it over or erase it. */
   isStored: boolean;
-  /** Its request is made, and not answered yet. */
+  /** The request of the event is in flight. */
   isSent: boolean;
-  /** Its request belongs to a page that was left: no failure of it proves anything. */
+  /** The request was open when the page was left: if it fails, that proves nothing about the service. */
   isExit: boolean;
-  /** Answers in this page that did not end it, other than a 429. */
+  /** Failed requests of this event in this page; a 429 does not count. */
   failures: number;
-  /** Not sent again before. */
+  /** The next try is not before this time, in milliseconds since 1970. */
   until: number;
-  /** What it takes of the page's budget for requests that outlive it. */
+  /** The bytes that this event has reserved in the page's {@link Budget}. */
   reserved: number;
 }
 
-/** What came back: status 0 when nothing came, -1 when nothing came for too long. */
+/**
+ * The response to one event: status 0 when the request failed without a response, -1 when none came within
+ * the time limit.
+ */
 export interface Answer {
   readonly status: number;
   readonly retryAfter?: string | null | undefined;
 }
 
-/** How an event ends for this tab; `elsewhere`: another tab has it now. */
+/** How an event ends for this tab; `elsewhere`: another tab owns it now. */
 export type End = 'delivered' | 'unconfirmed' | 'elsewhere' | DropReason;
 
-/** What tabs tell each other. */
+/** The state that a tab sends to the other tabs. */
 export interface Told {
   readonly decisions: Decisions;
-  /** Until when a 429 makes all of them wait. */
+  /** All tabs wait until this time after a 429, in milliseconds since 1970. */
   readonly pausedUntil: number;
-  /** Only in the message that `grant()` sends: it ends `pending` in the tabs that are open. */
+  /** Set only in the message that `grant()` sends: it ends `pending` in the open tabs. */
   readonly isGrant?: boolean;
 }
 
-/** Where events and decisions outlive a page. Nothing in here throws. */
+/** The store in which events and decisions outlive a page. Its methods never throw. */
 export interface Store {
-  /** False where events are in memory alone: as asked for, or from the first failure on. */
+  /** False if events are kept in memory only: by configuration, or after the first failure of the store. */
   readonly keepsEvents: boolean;
   readonly get: (id: string) => EventRecord | undefined;
-  /** False when it was not written. */
+  /** Returns false if the record was not written. */
   readonly set: (record: EventRecord) => boolean;
   readonly remove: (id: string) => void;
-  /** Characters of all events, as this tab last saw them. */
+  /** The total length of all events in characters, as this tab last read them. */
   readonly length: () => number;
   /** The events of all tabs. */
   readonly all: () => readonly EventRecord[];
-  /** Removes whatever is ours, but not the decisions; returns how many keys that were. */
+  /** Removes all keys of this project except the decisions; returns the number of removed keys. */
   readonly erase: () => number;
   readonly decisions: () => Decisions;
   readonly saveDecisions: (decisions: Decisions) => void;
 }
 
-/** Bytes that the browser carries beyond the end of a page, for all trackers of the page. */
+/**
+ * The bytes of `keepalive` requests in flight, which the browser limits for the whole page. All trackers of
+ * the page share this budget.
+ */
 export interface Budget {
-  /** False when there is not so much left. */
+  /** Reserves bytes; returns false if fewer are left. */
   readonly take: (bytes: number) => boolean;
   readonly giveBack: (bytes: number) => void;
 }
 
-/** What a queue asks of the world. Nothing here calls back before the step has ended. */
+/**
+ * The functions through which a queue reaches the outside. None of them calls back into the queue before the
+ * current step has ended.
+ */
 export interface Ports {
   readonly store: Store;
   readonly budget: Budget;
   readonly now: () => number;
-  /** A hint: browsers say "offline" of some connections that work. */
+  /** Only a hint: browsers report "offline" for some connections that work. */
   readonly isOnline: () => boolean;
   readonly bytesOf: (record: EventRecord) => number;
-  /** Makes one request; `answered` is called with what came back. */
+  /** Sends one request, then calls `answered()` with the responses. */
   readonly send: (batch: readonly QueuedEvent[], isKeptAlive: boolean) => void;
-  /** True while a request with this event is open that a disposed tracker of this page has made. */
+  /** True while a request of a disposed tracker of this page with this event is in flight. */
   readonly isOpen: (id: string) => boolean;
   readonly tell: (told: Told) => void;
   readonly ended: (entry: QueuedEvent, end: End) => void;
@@ -113,66 +123,85 @@ export interface Ports {
   ) => void;
 }
 
-/** How a queue is to behave. Times are in milliseconds. */
+/** The options of a queue. Times are in milliseconds. */
 export interface QueueOptions {
   /** The name of this tab. */
   readonly owner: string;
   readonly delivery: 'no-duplicates' | 'no-loss';
   readonly retryAmbiguous: boolean;
   readonly maxAgeMs: number;
-  /** Events in one request: 1, or more for a proxy. */
+  /** The maximum number of events in one request: 1, or more for a proxy. */
   readonly maxBatch: number;
   readonly limit: { readonly perSecond: number; readonly burst: number };
 }
 
-/** No wait is longer: a wrong clock or a far Retry-After cannot stop the queue for good. */
+/**
+ * The upper limit of every wait, so that a wrong clock or a distant `Retry-After` cannot stop the queue for
+ * good.
+ */
 export const MAX_WAIT_MS = 300_000;
-/** How often an event may be sent whose answers leave open whether the service took it. */
+/** The maximum number of ambiguous tries of one event: those after which the service may have taken it. */
 const MAX_TRIES = 3;
-/** Failures of one event after which the others go first. */
+/** After this many failures of one event, the other events are sent first. */
 const MAX_IN_FRONT = 3;
-/** Events that are handed over at the end of a page. */
+/** The maximum number of events that are sent when the page ends. */
 const MAX_AT_EXIT = 100;
-/** Bytes of one request with several events. */
+/** The maximum size in bytes of a request with several events. */
 const MAX_BATCH_BYTES = 60_000;
-/** How often a request is tried while the browser says that it is offline. */
+/** The interval between requests while the browser reports that it is offline. */
 const OFFLINE_TRY_MS = 60_000;
 
-/** The events of one tab, and when they are sent. */
+/**
+ * The events of one tab: decides which are sent, when, and how each of them ends.
+ *
+ * An event's record in the store shows what happened to it, also to a tab that finds it later:
+ *
+ * | State | `owner` | `isHandedOver` |
+ * | --- | --- | --- |
+ * | waits in its tab | the tab | not set |
+ * | request in flight | the tab | `true`, written before the request |
+ * | page left, was not sent | `NOBODY` | not set |
+ * | page left, request in flight | `NOBODY` | `true` |
+ * | claimed by another tab | the claiming tab | unchanged until `adopt()` |
+ * | ended | the record is removed | |
+ */
 export class Queue {
   entries: readonly QueuedEvent[] = [];
   /** The name of this tab. */
   readonly owner: string;
-  /** The contact of what is tracked from now on. */
+  /** The contact of the events tracked from now on. */
   email: string | undefined;
-  /** What the visitor decided, in any tab, as far as this one knows. */
+  /** The visitor's decisions in all tabs, as far as this tab knows them. */
   decisions = UNDECIDED;
-  /** The page gave consent and is shown. A denial may stand against it. */
+  /** The page gave consent and is visible. A denial in `decisions` still overrules it. */
   isStarted = false;
   isLeft = false;
-  /** The page is about to be replaced by another one of its site. */
+  /** The page is about to be replaced by another page of the same site. */
   isWithinSite = false;
-  /** Set by `pause()` and by answers that no retry can change. */
+  /** Set by `pause()`, and by responses that no retry can change: see {@link isFinal}. */
   isPaused = false;
 
-  /** How the queue was left; see `leave()`. */
+  /** The argument of the last `leave()`. */
   #isPageOver = false;
   readonly #ports: Ports;
   readonly #options: QueueOptions;
-  /** When the contact was set: an erasure since then forgets it. */
+  /** When the contact was set; a later erasure removes the contact too. */
   #identifiedAt = 0;
   #hasDecided = false;
-  /** Taken over, but not certain yet. */
+  /** The events that this tab has claimed, and has not adopted yet: another tab may overwrite the claim. */
   #claims: ReadonlySet<string> = new Set();
-  /** Nothing is sent before: after a failure, and after a 429. */
+  /** No request is sent before these times: after a failure, and after a 429. */
   #retryAt = 0;
   #pausedUntil = 0;
-  /** Failures in a row, and those without any answer. */
+  /** The number of failures in a row, and of failures in a row without a response. */
   #failures = 0;
   #unanswered = 0;
-  /** What the request that is being answered makes the queue wait. */
+  /** The delay after the request whose responses are being handled: one request counts as one failure. */
   #delayMs: number | undefined;
-  /** Since when the browser says that it is offline; never again once an answer came all the same. */
+  /**
+   * When the browser began to report that it is offline. Once a response has arrived all the same, the hint
+   * is ignored for the rest of the page.
+   */
   #offlineSince: number | undefined;
   #isHintWrong = false;
   #slots: number;
@@ -185,22 +214,22 @@ export class Queue {
     this.#slots = options.limit.burst;
   }
 
-  /** May events be stored and sent? */
+  /** True if events may be stored and sent. */
   get isAllowed(): boolean {
     return this.isStarted && !isDenied(this.decisions);
   }
 
-  /** A request is open, whose answer may end events of this queue. */
+  /** True while a request is in flight whose response may end events of this queue. */
   get hasOpenRequest(): boolean {
     return this.entries.some(({ isSent }) => isSent);
   }
 
-  /** Events are being taken over, which can be sent a moment later. */
+  /** True while events are being claimed: they can be sent shortly. */
   get isTakingOver(): boolean {
     return this.#claims.size > 0;
   }
 
-  /** Takes an event in. A page that is being left hands it over at once. */
+  /** Adds an event. If the page is being left, the event is sent at once. */
   take(record: EventRecord): QueuedEvent {
     const entry = entryOf(record, false);
     this.entries = [...this.entries, entry];
@@ -213,7 +242,7 @@ export class Queue {
     return entry;
   }
 
-  /** Consent is given and the page is shown: what was kept in memory is stored. */
+  /** Called when consent is given and the page is visible: stores the events that were kept in memory. */
   start(): void {
     this.isStarted = true;
     this.obey();
@@ -223,8 +252,9 @@ export class Queue {
   }
 
   /**
-   * Sends what may be sent: one request at a time for each contact, so that its events arrive in order.
-   * Returns when to look again, in the clock's milliseconds; `Infinity` where nothing but a cause helps.
+   * Sends all events that may be sent now, with one request at a time per contact, so that the events of a
+   * contact arrive in order.
+   * Returns when to call `pump()` again, in the clock's milliseconds; `Infinity` if time alone does not help.
    */
   pump(): number {
     this.obey();
@@ -245,7 +275,8 @@ export class Queue {
         busy.add(entry.record.email);
         this.#mark(entry, this.owner);
       }
-      // Other scripts may have used the room up, which looks like a lost answer: then without.
+      // Other scripts may have used up the browser's keepalive limit, which looks like a lost response. After
+      // such a failure, send without `keepalive`.
       const isKeptAlive = this.#unanswered === 0 && this.#reserve(batch);
       this.#ports.send(batch, isKeptAlive);
     }
@@ -254,20 +285,25 @@ export class Queue {
     return Math.min(...waiting.map(({ until }) => Math.max(until, startsAt)));
   }
 
-  /** Ends events or keeps them, by the answers to one request: it fails once, however many it carried. */
+  /**
+   * Ends events or keeps them, according to the responses of one request. A request counts as one failure,
+   * whatever its number of events.
+   */
   answered(batch: readonly QueuedEvent[], answerTo: (index: number) => Answer): void {
     this.#delayMs = undefined;
-    // Another tab may have erased an event whose answer would have it stored again.
+    // Another tab may have erased an event of this batch. Read the decisions first, so that the response does
+    // not store the event again.
     this.obey();
     batch.forEach((entry, index) => this.#answered(entry, answerTo(index)));
   }
 
   /**
-   * Hands over the events that fit, after all of them were marked, and releases the others for any
-   * tab. Where nothing can be reached, or a wait runs, the stored events stay stored.
+   * Sends the events that fit into the budget, after all of them have been marked in the store, and releases
+   * the others to any tab. If the service cannot be reached, or a wait is in progress, stored events stay in
+   * the store.
    *
-   * @param isPageOver The page ends, perhaps for a while: then any tab may take its open requests as
-   *   unconfirmed. Otherwise only this tracker ends, and the answers still decide.
+   * @param isPageOver True if the page ends, perhaps for a while: any tab may then end the events of its open
+   *   requests as unconfirmed. False if only this tracker ends: the responses still decide.
    */
   leave(isPageOver = true): void {
     this.obey();
@@ -298,7 +334,10 @@ export class Queue {
     }
   }
 
-  /** The page is shown again; what it has released has to be claimed anew. */
+  /**
+   * The page is shown again, from the back/forward cache. Stored events that it released must be claimed like
+   * those of another tab.
+   */
   comeBack(): void {
     this.isLeft = false;
     this.isWithinSite = false;
@@ -310,13 +349,13 @@ export class Queue {
     this.obey();
   }
 
-  /** Ends the wait after a failure; not that after a 429, which the service asked for. */
+  /** Ends the wait after a failure, but not the pause after a 429, which the service requested. */
   retryNow(): void {
     this.#retryAt = 0;
     this.#offlineSince = this.#ports.now() - OFFLINE_TRY_MS;
   }
 
-  /** Binds what was tracked without a contact to the one that is known now. */
+  /** Sets the contact, also of the waiting events that were tracked without one. */
   identify(email: string | undefined): void {
     this.obey();
     this.email = email;
@@ -328,10 +367,10 @@ export class Queue {
     }
   }
 
-  /** Decides for all tabs: here first, then in the store, then in the other tabs. */
+  /** Applies a decision for all tabs: first in this queue, then in the store, then in the other tabs. */
   decide(decision: Decision): void {
     const { store, now } = this.#ports;
-    // Later than every known event, also where a clock was set back since.
+    // The decision must be later than every known event, even if the clock was set back in the meantime.
     const times = [...this.entries.map(({ record }) => record), ...store.all()].map(({ at }) => at);
     const at = Math.max(now(), this.#identifiedAt, ...times);
     this.hear(decided(this.decisions, decision, at));
@@ -340,8 +379,8 @@ export class Queue {
       this.hear(decided(merge(this.decisions, stored), decision, at));
     }
     const erased = decision === 'granted' ? 0 : store.erase();
-    // Without consent, the erasure of an empty store leaves nothing behind. A denial has to, and so has an
-    // erasure of events: a page that is just being left must not store them again.
+    // `reset()` without consent and with an empty store writes nothing. A denial must be written, and so must
+    // an erasure that removed events: a page that is just being left must not store them again.
     if (decision !== 'erased' || this.isStarted || erased) {
       this.#hasDecided = true;
       store.saveDecisions(this.decisions);
@@ -349,7 +388,9 @@ export class Queue {
     this.#ports.tell(decision === 'granted' ? { ...this.told, isGrant: true } : this.told);
   }
 
-  /** Reads what was decided in any tab, and writes it back where others have cleared it. */
+  /**
+   * Reads the decisions of all tabs from the store, and writes them back if another script has cleared them.
+   */
   obey(): void {
     const { store } = this.#ports;
     const stored = store.decisions();
@@ -359,7 +400,10 @@ export class Queue {
     }
   }
 
-  /** Obeys decisions, wherever they come from: what they erased is forgotten, the contact as well. */
+  /**
+   * Applies decisions from the store or from another tab: drops the erased events, and the contact if it is
+   * older than the erasure.
+   */
   hear(heard: Decisions): void {
     const before = this.decisions;
     if (!isAhead(heard, before)) {
@@ -377,7 +421,10 @@ export class Queue {
     }
   }
 
-  /** Drops what is too old, which a clock that was never set makes nothing. */
+  /**
+   * Drops the events older than `maxAge`. Ignores times before November 2023: those come from a clock that
+   * was never set.
+   */
   expire(): void {
     const now = this.#ports.now();
     for (const entry of this.entries) {
@@ -388,12 +435,12 @@ export class Queue {
     }
   }
 
-  /** What other tabs have to know. */
+  /** The state that other tabs must know. */
   get told(): Told {
     return { decisions: this.decisions, pausedUntil: this.#pausedUntil };
   }
 
-  /** Another tab was asked to wait. */
+  /** Takes over a pause that the service requested from another tab with a 429. */
   pauseUntil(time: number): void {
     const isLater = time > this.#pausedUntil || this.#isOver(this.#pausedUntil);
     if (isLater && !this.#isOver(time)) {
@@ -401,7 +448,10 @@ export class Queue {
     }
   }
 
-  /** Reads what is stored: waits are heeded, and what was erased is removed. Returns the rest. */
+  /**
+   * Reads all stored events: applies the pauses they carry, and removes erased events. Returns the remaining
+   * events.
+   */
   readAll(): readonly EventRecord[] {
     const { store } = this.#ports;
     this.obey();
@@ -416,14 +466,17 @@ export class Queue {
     return records;
   }
 
-  /** Puts this tab's name on events whose owner let go of them or is gone; `adopt` makes it certain. */
+  /**
+   * First step of a take-over: writes this tab as the owner of events whose owner has released them or is
+   * gone. Two tabs may do so at the same time, and the last write wins. `adopt()` is the second step.
+   */
   claim(isOrphan: (record: EventRecord) => boolean): void {
     if (!this.isAllowed || this.isLeft) {
       return;
     }
     const claims = new Set(this.#claims);
     for (const record of this.readAll()) {
-      // The answer to an open request of this page decides, whichever tracker made the request.
+      // Skip events with a request in flight in this page, whichever tracker sent it: its response decides.
       const isSent = this.entries.some((entry) => entry.record.id === record.id && entry.isSent);
       if (isOrphan(record) && !isSent && !this.#ports.isOpen(record.id)) {
         if (this.#ports.store.set({ ...record, owner: this.owner })) {
@@ -434,7 +487,10 @@ export class Queue {
     this.#claims = claims;
   }
 
-  /** Takes over what still has this tab's name on it: another tab may have written its own. */
+  /**
+   * Second step of a take-over: adopts the claimed events that still carry this tab as their owner. The
+   * others were overwritten by another tab.
+   */
   adopt(): void {
     this.obey();
     for (const id of this.#claims) {
@@ -458,7 +514,7 @@ export class Queue {
     );
   }
 
-  /** What this page had released, and another tab has now, or has sent. */
+  /** Forgets the events that this page released and that another tab has taken over, or has sent. */
   #forgetTaken(records: readonly EventRecord[]): void {
     const owners = new Map(records.map(({ id, owner }) => [id, owner]));
     for (const entry of this.entries) {
@@ -471,7 +527,7 @@ export class Queue {
     }
   }
 
-  /** The page ends before it was certain. */
+  /** Releases the claims of a take-over that the end of the page interrupts. */
   #releaseClaims(): void {
     const { store } = this.#ports;
     for (const id of this.#claims) {
@@ -487,7 +543,10 @@ export class Queue {
     return at > this.decisions.erasedAt && !isDenied(this.decisions);
   }
 
-  /** The same of a stored event, which is removed otherwise: it was written while others erased it. */
+  /**
+   * Checks a stored event against the decisions, and removes it if it was erased: a tab may have written it
+   * while another tab erased it.
+   */
   #keepsAlive(record: EventRecord): boolean {
     const isAlive = this.#isAlive(record);
     if (!isAlive) {
@@ -496,7 +555,7 @@ export class Queue {
     return isAlive;
   }
 
-  /** The next events for one request, of contacts that wait for no answer. */
+  /** The events of the next request: only those of contacts without a request in flight. */
   #nextBatch(busy: ReadonlySet<string | undefined>): QueuedEvent[] {
     const batch: QueuedEvent[] = [];
     let size = 0;
@@ -526,16 +585,16 @@ export class Queue {
     );
   }
 
-  /** Nothing but time stands between this event and its request. */
+  /** True if the event is ready to be sent, apart from its waiting times. */
   #isWaiting({ isSent, record }: QueuedEvent, busy: ReadonlySet<string | undefined>): boolean {
     const isOwn = record.owner !== NOBODY && !this.#claims.has(record.id);
     return isOwn && !isSent && !!record.email && !busy.has(record.email);
   }
 
   #isForExit({ isSent, isStored, record, until }: QueuedEvent, isReachable: boolean): boolean {
-    // With `no-loss` what is handed over comes twice: the next page of the site sends it.
+    // With `no-loss`, an event that is sent now would arrive twice: the next page of the site sends it again.
     const isNextPages = this.isWithinSite && this.#options.delivery === 'no-loss';
-    // Memory ends with the page: what has no other chance is handed over all the same.
+    // Events in memory end with the page and have no other chance: they are sent in any case.
     const isKept = isStored && (!isReachable || isNextPages);
     const isReady = this.isAllowed && !this.isPaused && !isSent && this.#isOver(until);
     return isReady && !!record.email && !isKept;
@@ -546,7 +605,7 @@ export class Queue {
     return Math.max(this.#waitsUntil(), this.#slotAt());
   }
 
-  /** When every wait is over. */
+  /** When all waits of the queue are over; 0 if there is none. */
   #waitsUntil(): number {
     const now = this.#ports.now();
     if (this.#isHintWrong || this.#ports.isOnline()) {
@@ -559,13 +618,16 @@ export class Queue {
     return Math.max(0, ...waits.filter((until) => !this.#isOver(until)));
   }
 
-  /** A wait that is too long was set by a clock that has been set back since. */
+  /**
+   * True once the wait has ended. A wait longer than the maximum was set before the clock was set back, and
+   * counts as over.
+   */
   #isOver(until: number): boolean {
     const now = this.#ports.now();
     return until <= now || until > now + MAX_WAIT_MS;
   }
 
-  /** When the pace of this tab allows one more request. */
+  /** When the rate limit of this tab allows the next request. */
   #slotAt(): number {
     const { perSecond, burst } = this.#options.limit;
     const now = this.#ports.now();
@@ -587,7 +649,7 @@ export class Queue {
     return isReserved;
   }
 
-  /** Before its request, so that no later page repeats it. */
+  /** Marks an event in the store before its request is sent, so that no later page sends it again. */
   #mark(entry: QueuedEvent, owner: string): void {
     entry.isSent = true;
     this.#change(entry, { owner, isHandedOver: true });
@@ -601,7 +663,7 @@ export class Queue {
       this.#unanswered = 0;
       this.#isHintWrong ||= !this.#ports.isOnline();
     }
-    // Erased, or taken over by another tab.
+    // The event was erased, or another tab has taken it over.
     if (!this.entries.includes(entry)) {
       return;
     }
@@ -618,7 +680,7 @@ export class Queue {
     }
   }
 
-  /** Keeps an event that was not taken, for a later try. */
+  /** Keeps an event that the service did not take, for a later try. */
   #keep(entry: QueuedEvent, answer: Answer, wasExit: boolean): void {
     const { status } = answer;
     const wasOffline = !status && !this.#isHintWrong && !this.#ports.isOnline();
@@ -629,7 +691,7 @@ export class Queue {
       }
       this.isPaused = true;
     } else if (status > 0 || !wasExit) {
-      // What fails because its page ends proves nothing about the service.
+      // A request that fails because its page ends proves nothing about the service.
       this.#wait(entry, answer, wasOffline);
     }
     this.#change(entry, {
@@ -639,7 +701,7 @@ export class Queue {
       waitUntil: status === 429 ? this.#pausedUntil : undefined,
     });
     if (isAmbiguous(status) && (entry.record.tries ?? 0) === MAX_TRIES - 1) {
-      // Its last try is not spent on an outage of a few seconds.
+      // Delay the last try, so that an outage of a few seconds does not use it up.
       entry.until = now + MAX_WAIT_MS;
     }
   }
@@ -654,10 +716,10 @@ export class Queue {
       this.#ports.tell(this.told);
     } else {
       this.#retryAt = now + delayMs;
-      // It may be this event alone that fails: then the others go first.
+      // Perhaps only this event fails: let the other events go first.
       entry.failures += wasOffline ? 0 : 1;
       if (entry.failures >= MAX_IN_FRONT) {
-        // Without jitter: what fails together is tried again together, in its order.
+        // No jitter: events that fail together are retried together, in their order.
         entry.until = now + Math.min(MAX_WAIT_MS, 2 ** entry.failures * 1000);
       }
     }
@@ -665,7 +727,7 @@ export class Queue {
     this.#ports.emit('retry', { id, event, email, data, status, delayMs });
   }
 
-  /** Counts a failure; returns the milliseconds until the next request. */
+  /** Counts a failure; returns the delay until the next request in milliseconds. */
   #delayAfter({ status, retryAfter }: Answer, wasOffline: boolean): number {
     const now = this.#ports.now();
     const delayMs = delayOf(`${retryAfter}`, this.#failures++, now);
@@ -682,7 +744,7 @@ export class Queue {
     return MAX_WAIT_MS;
   }
 
-  /** Where the service may have the event: is another try a repeat too many? */
+  /** True if the service may have the event and it must not be sent again: that could be a duplicate. */
   #isGivenUp({ tries = 0 }: EventRecord, status: number, isExit: boolean): boolean {
     const { delivery, retryAmbiguous } = this.#options;
     if (delivery === 'no-loss' || !isAmbiguous(status)) {
@@ -693,13 +755,13 @@ export class Queue {
   }
 
   /**
-   * Reads the stored copy: it is the event's owner that counts, whatever this tab believes. An event that
-   * another tab has, or that is gone, is forgotten.
+   * True if one of `owners` owns the event. The stored copy decides, not the memory of this tab. An event
+   * that another tab owns, or that is gone from the store, is removed from this queue.
    */
   #isOurs(entry: QueuedEvent, owners: readonly string[]): boolean {
     const { store } = this.#ports;
     if (this.#claims.has(entry.record.id)) {
-      return false; // not certain yet
+      return false; // claimed, not adopted yet
     }
     const copy = entry.isStored ? store.get(entry.record.id) : entry.record;
     if (entry.isStored && !store.keepsEvents) {
@@ -710,7 +772,8 @@ export class Queue {
       return true;
     }
     if (copy?.owner === NOBODY) {
-      // Taken over while this tab was frozen, and released again: to be claimed like any other.
+      // Another tab took the event over while this tab was frozen, and released it again. It must be claimed
+      // like any other released event.
       entry.record = { ...entry.record, owner: NOBODY };
     } else {
       this.#forget(entry);
@@ -734,7 +797,10 @@ export class Queue {
     }
   }
 
-  /** The store has failed: what it still has of this tab must not be sent by others as well. */
+  /**
+   * The store has failed. Removes this tab's events from it and keeps them in memory, so that no other tab
+   * sends them too.
+   */
   #moveToMemory(): void {
     const { store } = this.#ports;
     for (const entry of this.entries.filter(({ isStored }) => isStored)) {
@@ -772,25 +838,28 @@ const entryOf = (record: EventRecord, isStored: boolean): QueuedEvent => ({
   reserved: 0,
 });
 
-/** True where the service has said no for good: 4xx but 401, 403, 404, 408 and 429. */
+/** True if the service has rejected the event for good: any 4xx except 401, 403, 404, 408 and 429. */
 export const isRejection = (status: number): boolean =>
   status > 399 && status < 500 && ![401, 403, 404, 408, 429].includes(status);
 
-/** True where the key or the address is wrong: 401, 403, 404 and redirects. */
+/** True if the key or the address is wrong: 401, 403, 404 and redirects. */
 export const isFinal = (status: number): boolean =>
   (status > 299 && status < 400) || [401, 403, 404].includes(status);
 
-/** True where the service may have taken the event: no answer, 408, and 5xx other than 503. */
+/** True if the service may have taken the event: no response, 408, and any 5xx except 503. */
 const isAmbiguous = (status: number): boolean =>
   status < 1 || status === 408 || (status > 499 && status !== 503);
 
 /**
- * How many tries an answer stands for. After a 408 on a connection that was used before, Chromium and
- * OkHttp (React Native) send the request a second time by themselves.
+ * The number of tries that a response stands for. After a 408 on a reused connection, Chromium and OkHttp
+ * (React Native) repeat the request themselves.
  */
 const triesOf = (status: number): number => (status === 408 ? 2 : isAmbiguous(status) ? 1 : 0);
 
-/** Milliseconds until the next try: `Retry-After` when readable, else doubling; with jitter. */
+/**
+ * The delay until the next try in milliseconds: `Retry-After` if it is readable and longer, otherwise
+ * doubling from 500 ms; both with jitter.
+ */
 export const delayOf = (retryAfter: string, failures: number, now: number): number => {
   const asked = +retryAfter * 1000 || Date.parse(retryAfter) - now;
   const jitter = 1 + Math.random();

@@ -1,16 +1,16 @@
 import type { Answer, Budget, EventRecord } from './queue.js';
 
-/** Longest time for one request. */
+/** The time limit of one request. */
 const MAX_REQUEST_MS = 60_000;
-/** A failure is believed after this. */
+/** A failed request is reported after this delay. */
 const BELIEVED_AFTER_MS = 500;
-/** Browsers allow 65 536 bytes of keepalive requests in flight; a little stays for other scripts. */
+/** Browsers allow 65 536 bytes of keepalive requests in flight; the rest is left to other scripts. */
 const MAX_KEPT_ALIVE_BYTES = 64_000;
 
-/** Where requests go, and with which key. */
+/** The address of requests, and their key. */
 export interface Target {
   readonly baseUrl: string;
-  /** Absent for a proxy, which keeps the key and wants the id of each event. */
+  /** Absent for a proxy, which has the key and needs the id of each event. */
   readonly publicKey?: string | undefined;
   readonly fetch?: typeof fetch | undefined;
 }
@@ -23,8 +23,9 @@ export interface TrackerExchange {
 }
 
 /**
- * Sends events; resolves to what came back for each of them, after a minute at the latest. Not left to the
- * signal: WebKit forgets requests that were open when their page went into the back/forward cache.
+ * Sends events; resolves to the response to each of them, after 60 s at the latest. The timer does not rely
+ * on the abort signal: WebKit forgets requests that were open when their page went into the back/forward
+ * cache.
  */
 export async function request(
   target: Target,
@@ -39,7 +40,7 @@ export async function request(
   return (index) => ({ status: results?.[index] ?? status, retryAfter });
 }
 
-/** What came back of one request; `results` are a proxy's, one status for each event. */
+/** The response to one request; `results` come from a proxy: one status per event. */
 interface Reply extends Answer {
   readonly results?: readonly number[] | undefined;
 }
@@ -50,7 +51,7 @@ async function send(
 ): Promise<Reply> {
   const bodies = records.map((record) => bodyOf(target, record));
   try {
-    // Only these two headers: any other would need the service's consent.
+    // Send only these two headers: the service would have to allow any other one by CORS.
     const response = await (target.fetch ?? fetch)(urlOf(target), {
       method: 'POST',
       headers: {
@@ -59,21 +60,21 @@ async function send(
       },
       body: bodies.length > 1 ? `[${bodies.join()}]` : bodies.join(),
       keepalive: isKeptAlive,
-      // A page to log in would answer 200 to anything.
+      // Do not follow redirects: a login page would return 200 for any request.
       redirect: 'manual',
       signal,
     });
     const retryAfter = response.headers.get('Retry-After');
     if (!response.ok) {
-      // A redirect that is not followed has the status 0.
+      // The response to a redirect that is not followed has the status 0.
       return { status: response.status || 302, retryAfter };
     }
-    // Others than the service answer `ok` as well: portals, proxies, a page for offline times.
-    const reply = Object(await response.json()) as { success?: unknown; results?: number[] }; // as: another reply is no success
+    // Captive portals, proxies and offline pages also return 2xx: check the body.
+    const reply = Object(await response.json()) as { success?: unknown; results?: number[] }; // as: a different body does not count as a success
     return { status: reply.success === true ? 200 : 0, results: reply.results };
   } catch {
-    // A browser that is killed, and a window that closes itself, end requests before the page: what the
-    // page noted then would be sent again.
+    // A browser that is killed, or a window that closes itself, ends requests before the page. If the page
+    // stored that failure, a later page would send the event again. So wait first.
     await new Promise((resolve) => setTimeout(resolve, BELIEVED_AFTER_MS));
     return { status: globalThis.closed ? -1 : 0 };
   }
@@ -82,9 +83,9 @@ async function send(
 /** The address that events are sent to. */
 export const urlOf = ({ baseUrl }: Target): string => `${baseUrl}/v1/track`;
 
-/** How many bytes an event needs. */
+/** The size of an event in the request body, in bytes. */
 export const bytesOf = (target: Target, record: EventRecord): number =>
-  // One for the comma between two.
+  // One more byte for the comma between two events.
   new TextEncoder().encode(bodyOf(target, record)).length + 1;
 
 const bodyOf = ({ publicKey }: Target, { id, event, data, email }: EventRecord): string =>
@@ -92,11 +93,11 @@ const bodyOf = ({ publicKey }: Target, { id, event, data, email }: EventRecord):
     email,
     event,
     data,
-    // A proxy of ours tells repeats apart by the id; the service has no such field.
+    // Postreel's proxy handler detects repeats by the id; the service has no such field.
     id: publicKey ? undefined : id,
   });
 
-/** One for all trackers of the page, whatever copy of this module they come from. */
+/** The keepalive budget, shared by all trackers of the page, even across copies of this module. */
 export const budgetOfPage = (): Budget => {
   const shared = globalThis as { [KEPT_ALIVE]?: number }; // as: ours, by its symbol
   return {
@@ -115,8 +116,8 @@ export const budgetOfPage = (): Budget => {
 };
 
 /**
- * The open requests that disposed trackers have left to the page, by the ids of their events, whatever
- * copy of this module the trackers come from. A promise is fulfilled once the answer has been handled.
+ * The requests in flight that disposed trackers have left to the page, by event id, shared across copies of
+ * this module. Each promise is fulfilled once the response has been handled.
  */
 export const openRequestsOfPage = (): Map<string, Promise<void>> => {
   const shared = globalThis as { [OPEN]?: Map<string, Promise<void>> }; // as: ours, by its symbol

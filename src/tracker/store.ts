@@ -1,40 +1,45 @@
 import { type Decisions, decisionsOf, UNDECIDED } from './consent.js';
 import type { EventRecord, Store } from './queue.js';
 
-/** A store of texts that answers at once, as localStorage and MMKV do, or memory that an app saves itself. */
+/** A synchronous key-value store of strings: localStorage, MMKV, or memory that an app saves itself. */
 export interface TextStore {
-  /** The names of all that is stored, those of others included. */
+  /** All keys in the store, including those of other scripts. */
   keys(): readonly string[];
-  /** What is stored under a name; `null` or `undefined` where nothing is. */
+  /** The value of a key; `null` or `undefined` if there is none. */
   get(key: string): string | null | undefined;
-  /** May throw: from then on events are in memory alone. */
+  /** Writes a value. May throw: from then on events are kept in memory only. */
   set(key: string, value: string): void;
-  /** Forgets what is stored under a name. */
+  /** Removes a key and its value. */
   remove(key: string): void;
 }
 
-/** How a store is to behave, and whom it tells when it fails. */
+/** The options of {@link createStore}. */
 export interface StoreOptions {
-  /** What the keys of this project begin with. */
+  /** The prefix of this project's storage keys. */
   readonly prefix: string;
-  /** Opened at the first use, which may throw. */
+  /** Opens the store, at its first use. May throw. */
   readonly open: () => TextStore;
-  /** False: events are in memory alone, only decisions are stored. */
+  /** False: events are kept in memory only; decisions are still stored. */
   readonly keepsEvents: boolean;
   readonly onFailure: () => void;
 }
 
-/** What extras of earlier versions wrote outside of any prefix. */
+/** The keys that extras of earlier versions wrote without a prefix. */
 const OF_EXTRAS = /^postreel-(sample$|once-)/;
 
 /**
- * One key for each event, so that tabs cannot overwrite each other, and one for what the visitor decided.
- * From the first failure on events are in memory alone; removing is still tried, and so are decisions.
+ * Creates the store of a tracker. It has one key per event, so that tabs cannot overwrite each other's
+ * events, and one key for the visitor's decisions.
+ * After the first failure events are kept in memory only; the store still tries to remove keys and to save
+ * decisions.
  */
 export function createStore({ prefix, open, keepsEvents, onFailure }: StoreOptions): Store {
   const consentKey = `${prefix}consent`;
   let isFailed = false;
-  /** Characters of each event, as this tab last saw it: to add them up anew would read the host's keys. */
+  /**
+   * The length of each event in characters, as this tab last read it. Adding up the stored texts each time
+   * would read all keys of the host page.
+   */
   const lengths = new Map<string, number>();
   const attempt = <Result>(work: (store: TextStore) => Result): Result | undefined => {
     try {
@@ -54,7 +59,7 @@ export function createStore({ prefix, open, keepsEvents, onFailure }: StoreOptio
     attempt((store) => store.remove(key));
   };
   const get = (id: string): EventRecord | undefined => {
-    // Reading is tried after a failure too: another tab may have the event by now.
+    // Read even after a failure: another tab may own the event by now.
     const text = keepsEvents ? attempt((store) => store.get(id)) : undefined;
     lengths.set(id, text?.length ?? 0);
     return recordOf(id, text);
@@ -94,7 +99,7 @@ export function createStore({ prefix, open, keepsEvents, onFailure }: StoreOptio
   };
 }
 
-/** localStorage of the page; throws where it is forbidden, and is `null` in some web views. */
+/** The page's localStorage. Throws where it is forbidden; in some web views it is `null`. */
 export const openLocalStorage = (): TextStore => {
   const storage = localStorage;
   return {
@@ -105,7 +110,9 @@ export const openLocalStorage = (): TextStore => {
   };
 };
 
-/** What a key holds, if it is an event of ours: other scripts may have left anything under our prefix. */
+/**
+ * Parses a stored event; `undefined` if the value is not one, because other scripts may use the same prefix.
+ */
 const recordOf = (id: string, text: string | null | undefined): EventRecord | undefined => {
   const value = text ? parsed(text) : undefined;
   const record = Object(value) as Partial<EventRecord>; // as: checked in the next line

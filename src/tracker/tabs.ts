@@ -1,28 +1,30 @@
 import { decisionsOf, isAhead } from './consent.js';
 import { type EventRecord, NOBODY, type Queue, type Told } from './queue.js';
 
-/** A tab that has not answered for so long is gone, or cannot run. */
+/** A tab that has not answered for this long is gone, or is frozen. */
 const MAX_SILENCE_MS = 3000;
-/** Engines show a tab what another one wrote up to 51 ms later. */
+/** Browsers show a tab the writes of another tab up to 51 ms later. */
 const SETTLED_AFTER_MS = 100;
-/** When to look again after another tab was found looking. */
+/** The delay before the next look, if another tab was looking at the same time. */
 const NEXT_LOOK_MS = 1000;
 
-/** The other tabs of the origin. */
+/** The connection to the other tabs of the origin. */
 export interface Tabs {
   readonly open: () => void;
-  /** Closed while the page is left: a message would drop it from the back/forward cache. */
+  /**
+   * Closes the channel while the page is left: a message would evict the page from the back/forward cache.
+   */
   readonly close: () => void;
   readonly tell: (told: Told) => void;
   /** Takes over the events of pages that were left and of tabs that are gone. */
   readonly look: () => void;
 }
 
-/** What the tabs of a tracker are made of. */
+/** The options of {@link createTabs}. */
 export interface TabsOptions {
-  /** What the keys of this project begin with. */
+  /** The prefix of this project's storage keys. */
   readonly prefix: string;
-  /** The queue of this tab, which is made after its tabs. */
+  /** The queue of this tab. A function, because the queue is created after its tabs. */
   readonly queue: () => Queue;
   /** Called when a message or a take-over has changed the queue. */
   readonly onChange: () => void;
@@ -30,7 +32,9 @@ export interface TabsOptions {
   readonly onGrant: () => void;
 }
 
-/** What tabs send each other; other scripts of the origin may send anything. */
+/**
+ * A message between tabs. Its fields are `unknown`, because other scripts of the origin may send anything.
+ */
 interface Message {
   /** Asks all tabs to answer. */
   readonly isQuestion?: unknown;
@@ -42,7 +46,7 @@ interface Message {
   readonly isGrant?: unknown;
 }
 
-/** Tabs over a BroadcastChannel: it holds nothing while a tab lives, as a lock would. */
+/** Connects the tabs by a BroadcastChannel, which holds nothing while a tab is open; a lock would. */
 export const createTabs = (options: TabsOptions): Tabs => new ChannelTabs(options);
 
 class ChannelTabs implements Tabs {
@@ -68,9 +72,10 @@ class ChannelTabs implements Tabs {
       // as: other scripts may send anything
       this.#channel.onmessage = ({ data }: MessageEvent) => this.#hear(Object(data) as Message);
     } catch {
-      // Absent in old browsers, forbidden in a sandbox: then the store tells, a little later.
+      // BroadcastChannel is absent in old browsers and forbidden in a sandbox. Then tabs read the store, a
+      // little later.
     }
-    // A denial that no store has any more is known to the tabs that are open.
+    // Open tabs may know of a denial that was cleared from the store.
     this.#post({ ...this.#queue.told, isQuestion: true });
   }
 
@@ -85,7 +90,7 @@ class ChannelTabs implements Tabs {
   }
 
   look(): void {
-    // What is released during a look is found by the next one.
+    // Events that are released during a look are found by the next look.
     this.#isLookAsked = true;
     if (!this.#isLooking) {
       void this.#lookOn();
@@ -96,7 +101,7 @@ class ChannelTabs implements Tabs {
     try {
       this.#channel?.postMessage({ ...message, owner: this.#queue.owner });
     } catch {
-      // Closed by the browser: the other tabs read the store.
+      // The browser has closed the channel: the other tabs read the store instead.
     }
   }
 
@@ -106,7 +111,7 @@ class ChannelTabs implements Tabs {
     this.#queue.hear(heard);
     this.#queue.obey();
     if (isGrant === true && deniedAt > heard.deniedAt) {
-      // The tab that granted did not know of this denial.
+      // The tab that called `grant()` did not know of this denial.
       this.#queue.decide('denied');
     } else if (isGrant === true) {
       this.#options.onGrant();
@@ -142,7 +147,7 @@ class ChannelTabs implements Tabs {
     }
   }
 
-  /** Resolves to those of the tabs that do not answer. */
+  /** Asks all tabs to answer; resolves to the owners that do not, after 3 s at the latest. */
   async #findSilent(owners: ReadonlySet<string>): Promise<ReadonlySet<unknown>> {
     const silent = new Set<unknown>(owners);
     await new Promise<void>((resolve) => {
@@ -178,9 +183,12 @@ class ChannelTabs implements Tabs {
   }
 }
 
-/** Runs work while no other tab does; without Web Locks it runs all the same. */
+/**
+ * Runs `work` under a lock across the tabs; `isAlone` is false if another tab holds the lock. Without Web
+ * Locks the work runs unlocked.
+ */
 async function withLock(name: string, work: (isAlone: boolean) => Promise<void>): Promise<void> {
-  // Absent in an insecure context and in old browsers, whatever the types say.
+  // Web Locks are absent in an insecure context and in old browsers, whatever the types say.
   const { locks } = navigator as { locks?: LockManager };
   let ran: Promise<void> | undefined;
   try {
@@ -189,7 +197,7 @@ async function withLock(name: string, work: (isAlone: boolean) => Promise<void>)
       return ran;
     });
   } catch {
-    // Forbidden, where storage is.
+    // Locks are forbidden where storage is forbidden.
   }
   await (ran ?? work(true));
 }

@@ -25,7 +25,7 @@ export function createTracker<Events extends EventMap<Events> = AnyEvents>(
   return absentTracker('server');
 }
 
-/** A tracker of any place: what users call. */
+/** Creates a tracker in a page or an app, with the methods that users call. */
 export function createTrackerIn<Events extends EventMap<Events>>(
   place: Place,
   options: TrackerOptions,

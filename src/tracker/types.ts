@@ -1,19 +1,20 @@
 // The public types, which each entry point of the tracker exports.
 
-/** Names that the service drops in silence from any event data: here they are a type error. */
+/** Field names that the service silently drops from event data: a type error here. */
 type ReservedField =
   'id' | 'svc_id' | 'svc_email' | 'email' | 'unsubscribeUrl' | 'subscribeUrl' | 'manageUrl';
 
-/** A value for this event only: workflows see it, the contact does not keep it. */
+/** A value for one event only: workflows see it, the contact does not keep it. */
 export interface Transient<Value = unknown> {
   readonly value: Value;
   readonly persistent: false;
 }
 
 /**
- * One value of event data. A `Date` is sent as a full ISO string, `null` deletes the field from
- * the contact, an empty string leaves it as it is. An event with `NaN`, an infinity or an invalid date
- * is dropped, with a warning.
+ * One value of event data.
+ *
+ * A `Date` is sent as a full ISO string. `null` deletes the field from the contact; an empty string leaves it
+ * unchanged. An event with `NaN`, an infinity or an invalid date is dropped, with a warning.
  */
 export type FieldValue =
   | string
@@ -40,7 +41,7 @@ export type EventMap<Events> = {
   };
 };
 
-/** A value as it is where JSON can carry it: interfaces at any depth, but no functions. */
+/** A value that JSON can carry: interfaces at any depth, but no functions. */
 type Sendable<Value> = Value extends FieldValue
   ? Value
   : Value extends (...parameters: never[]) => unknown
@@ -49,12 +50,12 @@ type Sendable<Value> = Value extends FieldValue
       ? { readonly [Field in keyof Value]: Sendable<Value[Field]> }
       : never;
 
-/** Any event name with any data: the map of a tracker without one. */
+/** Any event name with any data: the default map of a tracker. */
 export type AnyEvents = Record<string, EventData>;
 
 /**
- * Where an event ended: `queued` means kept, to be sent later. `unconfirmed` means handed over, and no
- * answer was seen: nearly all of them arrived.
+ * How an event ended. `queued`: kept, to be sent later. `unconfirmed`: sent without a visible response;
+ * nearly all of these arrived.
  */
 export type OutcomeStatus = 'delivered' | 'queued' | 'unconfirmed' | 'dropped';
 
@@ -63,9 +64,9 @@ export type OutcomeStatus = 'delivered' | 'queued' | 'unconfirmed' | 'dropped';
  *
  * - `rejected`: the service refused it (400, 422 and the like).
  * - `expired`: older than `maxAge`. `overflow`: the queue was full. `reset`: erased by `reset()`.
- * - `cleared`: others removed it from localStorage before it was sent.
- * - `denied`: consent was denied, here or in another tab. `gpc`, `filtered` (by `beforeSend`), `invalid`
- *   (its name, contact or data cannot be sent), `server`: never taken in.
+ * - `cleared`: another script removed it from localStorage before it was sent.
+ * - `denied`: consent was denied, here or in another tab. `gpc`, `filtered` (by `beforeSend`), `invalid` (its
+ *   name, contact or data cannot be sent), `server`: never taken in.
  */
 export type DropReason =
   | 'rejected'
@@ -86,16 +87,19 @@ export interface Outcome {
   readonly reason?: DropReason | undefined;
 }
 
-/** How many events were taken into the queue, delivered, left unconfirmed, and dropped for each reason. */
+/** The number of events taken into the queue, delivered, left unconfirmed, and dropped for each reason. */
 export type TrackerStats = {
   [What in 'taken' | 'delivered' | 'unconfirmed' | DropReason]?: number;
 };
 
-/** What `track()` returns at once. */
+/** The return value of `track()`. */
 export interface TrackedEvent {
   /** The id of the event, the same in every notice about it. */
   readonly id: string;
-  /** Never rejects and never hangs: a wait without a known end resolves to `queued`. */
+  /**
+   * Resolves to the end of the event. Never rejects and never hangs: without a known end it resolves to
+   * `queued` after 10 s.
+   */
   readonly outcome: Promise<Outcome>;
 }
 
@@ -110,27 +114,29 @@ export interface PendingEvent {
   readonly at?: number | undefined;
 }
 
-/** The notices of a tracker and what each carries. */
+/** The notices of a tracker, with the detail of each. */
 export interface TrackerNotices {
-  /** The service confirmed it. */
+  /** The service confirmed the event. */
   delivered: PendingEvent;
   /**
-   * It was handed over, and no answer was seen: at the end of a page, for a minute, or three times.
-   * Nearly all of them arrived; `no-duplicates` does not send it again.
+   * The event was sent, and no response was seen: at the end of a page, for a minute, or three times.
+   * Nearly all of these events arrived; `no-duplicates` does not send them again.
    */
   unconfirmed: PendingEvent;
-  /** Not taken this time; sent again after `delayMs`. `status` is 0 without an answer. */
+  /**
+   * The service did not take the event; it is sent again after `delayMs`. `status` is 0 without a response.
+   */
   retry: PendingEvent & { readonly status: number; readonly delayMs: number };
-  /** It was not delivered and will not be sent. */
+  /** The event was not delivered and will not be sent. */
   dropped: PendingEvent & { readonly reason?: DropReason | undefined };
   /**
-   * 401, 403, 404 or a redirect (`status` is 302 for any): the key, the address or a login is
-   * wrong. Everything is kept until `resume()` or the next page.
+   * The service returned 401, 403, 404 or a redirect (`status` is 302 for any redirect): the key, the address
+   * or a login is wrong. All events are kept until `resume()` or the next page.
    */
   paused: { readonly status: number };
-  /** No answer twice in a row: one quiet try every five minutes from now on. */
+  /** Two requests in a row had no response: from now on there is one silent try every five minutes. */
   blocked: { readonly delayMs: number };
-  /** Something failed, or has to be mended in the page's code: what it means, once for each page. */
+  /** Something failed, or the page's code must be fixed. Each message is emitted once per page. */
   warning: { readonly message: string };
 }
 
@@ -139,130 +145,133 @@ export interface TrackerOptions {
   /** The public key (`pk_`). Required unless `proxy` is set; a secret key is refused. */
   readonly publicKey?: string | undefined;
   /**
-   * `baseUrl` is a proxy route of your own: no `Authorization` is sent and each body carries the
-   * event's id. @default false
+   * `baseUrl` is your proxy route: no `Authorization` is sent, and each request body carries the event's id.
+   * @default false
    */
   readonly proxy?: boolean;
   /** Address of the service, or of your proxy route; `/v1/track` is appended. */
   readonly baseUrl: string;
   /**
-   * Name of this queue in the origin's storage. By default each public key (or proxy address) has
-   * a queue of its own; set it to keep waiting events when the key is rotated.
+   * Name of this queue in the origin's storage. By default each public key (or proxy address) has a separate
+   * queue; set a name to keep waiting events when the key is rotated.
    */
   readonly namespace?: string;
-  /** The contact the events belong to; the same as calling `identify()` first. */
+  /** The contact of the events; the same as calling `identify()` first. */
   readonly email?: string | undefined;
   /**
-   * What happens to an event that was handed over and whose answer no page has seen: `no-duplicates`
-   * ends it as `unconfirmed`, `no-loss` sends it again on the next visit.
+   * How to treat an event that was sent and whose response no page has seen: `no-duplicates` ends it as
+   * `unconfirmed`, `no-loss` sends it again on the next visit.
    * @default 'no-duplicates'
    */
   readonly delivery?: 'no-duplicates' | 'no-loss';
   /**
-   * Whether `no-duplicates` tries again when the service may have taken the event: after no answer or a
-   * 5xx other than 503, three tries in all; after a 408, which browsers repeat themselves, two. `false` ends
-   * it as `unconfirmed` at once.
+   * Whether `no-duplicates` tries again when the service may have taken the event: after no response or a 5xx
+   * other than 503, up to three tries in all; after a 408, which browsers repeat themselves, up to two.
+   * `false` ends the event as `unconfirmed` at once.
    * @default true
    */
   readonly retryAmbiguous?: boolean;
   /**
-   * `memory` writes no event to disk: undelivered events end with the page. What `consent.deny()` and
-   * `reset()` decide still holds for all tabs and visits. @default 'durable'
+   * `memory` writes no event to disk: undelivered events are lost with the page. Decisions by
+   * `consent.deny()` and `reset()` still apply to all tabs and visits. @default 'durable'
    */
   readonly storage?: 'durable' | 'memory';
-  /** Events of this tab kept at most; more are dropped. @default 500 */
+  /** Maximum number of events of this tab; further events are dropped. @default 500 */
   readonly maxQueue?: number;
-  /** Characters kept at most in the origin's localStorage. @default 262144 */
+  /** Maximum number of characters in the origin's localStorage. @default 262144 */
   readonly maxBytes?: number;
   /** An event older than this, in milliseconds, is dropped. @default 86400000 */
   readonly maxAge?: number;
   /**
-   * What this page starts with. `pending` keeps events in memory until `consent.grant()`, and calls
-   * `beforeSend` then; `denied` takes none in, erases those that are stored, and writes nothing. After a
-   * `consent.deny()`, on this
-   * visit or an earlier one, `granted` is not enough: only `consent.grant()` undoes it.
+   * The consent that this page starts with. `pending` keeps events in memory until `consent.grant()`, and
+   * calls `beforeSend` then; `denied` takes no events in, erases the stored ones, and writes nothing. After a
+   * `consent.deny()`, on this visit or an earlier one, `granted` is not enough: only `consent.grant()` undoes
+   * it.
    * @default 'granted'
    */
   readonly consent?: 'granted' | 'pending' | 'denied';
   /** Drop everything when the browser sends Global Privacy Control. @default true */
   readonly honorGpc?: boolean;
-  /** Pace of this tab; events above it wait. @default { perSecond: 5, burst: 20 } */
+  /** Rate limit of this tab; events above it wait. @default { perSecond: 5, burst: 20 } */
   readonly limit?: { readonly perSecond: number; readonly burst: number };
   /**
-   * Changes an event before it is stored; called once there is consent. `null` drops it as `filtered`.
-   * Whatever else is no event, a promise or nothing, drops it too, with a warning; an error as well.
+   * Changes an event before it is stored; called once there is consent. `null` drops the event as `filtered`.
+   * An error, a promise, or any other result that is not an event also drops it, with a warning.
    */
   readonly beforeSend?: (event: PendingEvent) => PendingEvent | null;
   /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
-/** What else `track` takes. */
+/** Further options of `track()`. */
 export interface TrackOptions {
   /** The contact of this event alone. */
   readonly email?: string;
 }
 
-/** `data` may be left out where no field is required. */
+/** `data` may be omitted if no field is required. */
 type TrackArguments<Data> =
   Partial<Data> extends Data
     ? [data?: OrTransient<Data>, options?: TrackOptions]
     : [data: OrTransient<Data>, options?: TrackOptions];
 
-/** One event of a map, as a list of arguments: its name, its data, its options. */
+/** One event of a map as the arguments of `track()`: its name, its data, its options. */
 export type EventArguments<Events> = {
   [Name in keyof Events & string]: [event: Name, ...rest: TrackArguments<Events[Name]>];
 }[keyof Events & string];
 
-/** The same fields, each of which may be meant for one event only. */
+/** The same fields; each may be {@link Transient}. */
 type OrTransient<Data> = {
   readonly [Field in keyof Data]: Data[Field] | Transient<Data[Field]>;
 };
 
-/** A tracker of one page. */
+/** The tracker of one page. */
 export interface Tracker<Events extends EventMap<Events> = AnyEvents> {
   /** Events of this tab that are not yet delivered or dropped. */
   readonly pending: number;
   readonly consent: {
     /**
-     * Stores and sends the events that were held, here and in the tabs that are open at this moment, and
-     * ends a denial, for all tabs and later visits. It is not remembered as consent: a page that starts
-     * with `consent: 'pending'` later needs its own `grant()`.
+     * Stores and sends the events that were held, here and in the tabs that are open at this moment, and ends
+     * a denial for all tabs and later visits. The grant is not remembered as consent: a later page that starts
+     * with `consent: 'pending'` must call `grant()` again.
      */
     grant(): void;
     /**
-     * Drops what waits and what comes, erases every stored event of all tabs, until `grant()`. The other
-     * tabs obey as soon as the browser tells them, later visits as long as localStorage or an open tab
-     * remembers it. All of that is done when it returns.
+     * Drops waiting and future events until `grant()`, and erases every stored event of all tabs. Other tabs
+     * obey as soon as the browser notifies them; later visits obey as long as localStorage or an open tab
+     * remembers the denial. The erasure is complete in this tab and in the store when the call returns.
      */
     deny(): Promise<void>;
   };
   /**
-   * Sets the contact of all events from now on, and of those held back without one. What is no email
-   * address is told in the console, and events wait for the next call. Each page has to call it anew.
+   * Sets the contact of all future events, and of those held back without one. A value that is not an email
+   * address logs a warning to the console, and events wait for the next call. Each page must call it again.
    */
   identify(email: string): void;
-  /** Takes an event in, synchronously. Never throws: what cannot be sent is told in the console. */
+  /**
+   * Takes an event in, synchronously. Never throws: an event that cannot be sent logs a warning to the
+   * console.
+   */
   track<Name extends keyof Events & string>(
     event: Name,
     ...rest: TrackArguments<Events[Name]>
   ): TrackedEvent;
   /**
-   * Tries at once; true when nothing is left. Gives up after `timeout` ms, and earlier where waiting can
-   * send nothing: without a contact, without consent, while paused. @default 5000
+   * Sends the waiting events now; resolves to true if none is left. Gives up after `timeout` ms, and earlier
+   * if waiting cannot help: without a contact, without consent, while paused. @default 5000
    */
   flush(options?: { readonly timeout?: number }): Promise<boolean>;
   /**
-   * Forgets the contact and erases every stored event, of all tabs: call it on logout, after
-   * `flush()`. The other tabs forget their contact too and wait for `identify()`. All of that is done
-   * when it returns.
+   * Forgets the contact and erases every stored event of all tabs: call it on logout, after `flush()`. The
+   * other tabs forget their contact too and wait for `identify()`. The erasure is complete in this tab
+   * and in the store when the call returns.
    */
   reset(): Promise<void>;
-  /** What has become of the events of this page, and of those that it took over from others. */
+  /** Counts the outcomes of this page's events, and of those that it took over from other tabs. */
   stats(): TrackerStats;
-  /** Stops sending; events are still taken in. */
+  /** Stops sending; `track()` still takes events in. */
   pause(): void;
-  /** Sends again, also after `paused`. */
+  /** Starts sending again, also after a `paused` notice. */
   resume(): void;
   /** Calls `listener` on each notice, asynchronously; returns the function that stops it. */
   on<Notice extends keyof TrackerNotices>(
@@ -270,8 +279,8 @@ export interface Tracker<Events extends EventMap<Events> = AnyEvents> {
     listener: (detail: TrackerNotices[Notice]) => void,
   ): () => void;
   /**
-   * Ends this tracker as the end of the page would: what fits is handed over, the rest is left to
-   * other tabs and later pages.
+   * Ends this tracker like the end of the page: sends the events that fit, and leaves the rest to other tabs
+   * and later pages.
    */
   dispose(): void;
 }

@@ -12,7 +12,7 @@ import { inboxOptions, receiver, type InboxOptions } from './receive/receive.js'
 import { secretsOf } from './sign/secret.js';
 import { expiryOptions, signWebhookUrl, type ExpiryOptions } from './sign/sign.js';
 
-/** Called with each callback. When it throws or rejects, the callback is accepted again. */
+/** Called with each callback. If it throws or rejects, the callback can be accepted again. */
 export type WebhookListener = (result: WebhookResult) => unknown;
 
 /** Receives the callbacks of audio jobs. `fetch` and `node` need no `this`. */
@@ -23,7 +23,7 @@ export interface WebhookInbox extends Inbox {
   readonly fetch: (request: Request) => Promise<Response>;
   /** Answers a callback on node:http, Express (with or without a body parser) and Fastify. */
   readonly node: (request: NodeRequest, response: NodeResponse | NodeReply) => Promise<void>;
-  /** Calls a listener with every callback. The function it returns stops that. */
+  /** Calls a listener with every callback; returns the function that removes the listener. */
   on(listener: WebhookListener): () => void;
 }
 
@@ -70,7 +70,7 @@ export function createInbox(given: InboxOptions): WebhookInbox {
       return results.wait(fileId, signal);
     },
     on(listener) {
-      // A function of its own, so that the same listener can be added twice.
+      // Wrap the listener, so that the same one can be added twice.
       const own: WebhookListener = (result) => listener(result);
       listeners.add(own);
       return () => void listeners.delete(own);
@@ -104,5 +104,5 @@ async function tellAll(
   }
   if (failures.length > 0) {
     throw failures[0];
-  } // as it was thrown
+  } // rethrows the error unchanged
 }

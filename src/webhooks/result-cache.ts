@@ -33,7 +33,7 @@ export class ResultCache {
       };
       const leave = () => {
         this.#remove(fileId, take);
-        reject(signal?.reason as Error); // as: whatever the caller aborted with
+        reject(signal?.reason as Error); // as: the caller's abort reason, of any type
       };
       signal?.addEventListener('abort', leave, { once: true });
       this.#add(fileId, take);
@@ -41,7 +41,7 @@ export class ResultCache {
   }
 
   #keep(fileId: string, result: WebhookResult): void {
-    this.#kept.delete(fileId); // so that it becomes the newest
+    this.#kept.delete(fileId); // moves the entry to the newest position
     this.#kept.set(fileId, result);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > maxKept && oldest !== undefined) {

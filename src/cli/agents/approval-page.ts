@@ -11,16 +11,18 @@ import { CommandEnd } from '../exit-codes.js';
 import type { PlanStore, Plan } from './plans.js';
 import { Refusal } from './text.js';
 
-/** A page on this machine where a person says yes or no to plans. */
+/** A page on this machine where a person approves or refuses plans. */
 export interface ApprovalPage {
   /** `127.0.0.1:4020` */
   readonly host: string;
-  /** With the token: for the person's browser, never for an answer, a log or a notice. */
+  /**
+   * The address with the token, for the person's browser only: it must not appear in a response, a log or a
+   * notice.
+   */
   readonly url: string;
   /**
-   * A file that leads a browser there, and that only this user can read. Processes are given its name: the
-   * address in their arguments would be in the list of processes, which everybody can read. Or why there is
-   * no such file.
+   * A file that redirects a browser to the page and that only this user can read, or the reason why it is
+   * missing. Browsers are started with the file's name, because any user can read the arguments of a process.
    */
   readonly lead: { readonly file: string } | { readonly problem: string };
   close(): Promise<void>;
@@ -28,7 +30,7 @@ export interface ApprovalPage {
 
 const maxFormBytes = 2000;
 
-/** Opens the page on 127.0.0.1. Only who has the token can read or answer it. */
+/** Opens the page on 127.0.0.1. Only the holder of the token can read it or answer a plan. */
 export async function openApprovalPage(desk: PlanStore, port = 0): Promise<ApprovalPage> {
   const token = randomBytes(24).toString('base64url');
   const server = createServer((request, response) => {
@@ -51,7 +53,7 @@ export async function openApprovalPage(desk: PlanStore, port = 0): Promise<Appro
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const asked = new URL(request.url ?? '/', `http://${host}`);
-    // Another name for this address is a page elsewhere that had its name changed to it.
+    // Reject another host name: a foreign page may have pointed its name to this address (DNS rebinding).
     if (request.headers.host !== host || asked.pathname !== '/') {
       write(response, 404, '<p>Nothing is here.</p>');
       return;
@@ -66,7 +68,7 @@ export async function openApprovalPage(desk: PlanStore, port = 0): Promise<Appro
     if (form !== undefined) {
       const said = form.get('answer') === 'yes' ? 'yes' : 'no';
       desk.decide(form.get('plan') ?? '', form.get('fingerprint') ?? '', said);
-      // Loaded again by a reload, and not answered again.
+      // Redirect, so that a reload of the page does not send the answer again.
       response.writeHead(303, { location: `/?token=${token}` }).end();
       return;
     }
@@ -115,7 +117,7 @@ function plansAsHtml(plans: readonly Plan[], token: string): string {
   const nothing = '<p>No plan waits for you. This page looks again every five seconds.</p>';
   return [
     ...waiting.map((plan) => planAsHtml(plan, token)),
-    // A plan that is being read stays where it is.
+    // Do not refresh while a person reads a plan.
     waiting.length === 0 ? `<meta http-equiv="refresh" content="5">${nothing}` : '',
     list.length > 0 ? `<ul>${list.join('')}</ul>` : '',
   ].join('');

@@ -3,30 +3,33 @@ import { spawn } from 'node:child_process';
 import type { ApprovalPage } from './approval-page.js';
 import { planLifetimeMs, textOf, type Ask, type PlanStore, type Plan } from './plans.js';
 
-/** After so long without an answer the page opens as well: a client may announce a question and not show it. */
+/**
+ * If there is no answer after this time, the page opens as well: a client may announce a question and not
+ * show it.
+ */
 export const unansweredMs = 20_000;
 
 /**
- * An answer within this time decides nothing: nobody reads a plan so fast, so a host has given it by itself. Hosts
- * that answer without a person need a few milliseconds, people more than a second.
+ * An answer within this time is ignored: nobody reads a plan so fast, so the host has answered by itself.
+ * Hosts that answer without a person need a few milliseconds, people more than a second.
  */
 export const hostAnswerMs = 300;
 
-/** What asking stands on. */
+/** The dependencies of {@link askPerson}. */
 export interface AskParts {
   readonly mcp: McpServer;
   readonly desk: PlanStore;
   readonly page: ApprovalPage;
-  /** Aborts when the server stops: nothing is opened any more. */
+  /** Aborts when the server stops: from then on no page opens. */
   readonly stopped: AbortSignal;
-  /** Shows a file in the person's browser; resolves to the reason where that fails. */
+  /** Opens a file in the person's browser; resolves to the reason if that fails. */
   readonly open: (file: string) => Promise<string | undefined>;
 }
 
 /**
- * Asks a person about each plan once: by their client where it can ask; on the page where it cannot, where it
- * cancels, fails or answers by itself, and where no answer comes. The model is not asked. The page opens in the
- * browser once: it shows later plans too.
+ * Asks a person about each plan once: in their client if it can ask; on the approval page if the client
+ * cannot, if it cancels, fails or answers by itself, or if no answer comes. The model is not asked. The page
+ * opens in the browser only once, because it shows later plans too.
  */
 export function askPerson(parts: AskParts): Ask {
   const { host, lead } = parts.page;
@@ -79,7 +82,7 @@ async function askOnce(
   openPage: () => void,
 ): Promise<void> {
   const { elicitation } = server.getClientCapabilities() ?? {};
-  // A client that declares `{}` has forms; one that declares only `url` has none.
+  // A client that declares `{}` supports forms; one that declares only `url` does not.
   const hasForms =
     elicitation !== undefined && ('form' in elicitation || Object.keys(elicitation).length === 0);
   if (!hasForms) {
@@ -96,14 +99,18 @@ async function askOnce(
       return;
     }
   } catch {
-    // The client failed, or the server stops; or the plan was decided elsewhere meanwhile, and no page opens for that.
+    // The client failed, or the server is stopping, or the plan was decided elsewhere. In the last two cases
+    // no page opens.
   } finally {
     clearTimeout(timer);
   }
   openPage();
 }
 
-/** `undefined` where the person has not decided: they closed the question, or the client did. */
+/**
+ * Asks the person by a form in the client; resolves to `undefined` if the person or the client closed the
+ * form.
+ */
 async function elicit(server: McpServer['server'], plan: Plan): Promise<'yes' | 'no' | undefined> {
   const approve = {
     type: 'boolean',
@@ -127,7 +134,10 @@ async function elicit(server: McpServer['server'], plan: Plan): Promise<'yes' | 
   return action === 'accept' && content?.['approve'] === true ? 'yes' : undefined;
 }
 
-/** Opens a file as the person's desktop does. Resolves to the reason where it fails, once that is known. */
+/**
+ * Opens a file with the program of the person's desktop. Resolves when that program has ended, to the reason
+ * if it failed.
+ */
 export function openBrowser(file: string): Promise<string | undefined> {
   const browser = browserFor(process.env, process.platform);
   if (browser === undefined) {
@@ -146,7 +156,10 @@ export function openBrowser(file: string): Promise<string | undefined> {
   });
 }
 
-/** What opens a file: `BROWSER` names another program than the usual one, or `none`. It gets no key. */
+/**
+ * The command that opens a file. `BROWSER` names another program than the default, or `none`. The program
+ * gets no keys in its environment.
+ */
 export function browserFor(environment: NodeJS.ProcessEnv, platform: NodeJS.Platform) {
   const { BROWSER: own } = environment;
   if (own === 'none') {

@@ -7,7 +7,7 @@ import { planTool, type Fact, type Services, type Tool } from './tool.js';
 
 const text = z.string().check(z.minLength(1));
 
-/** Steps with campaigns, templates and workflows. */
+/** The tools that plan steps with campaigns, templates and workflows. */
 export const campaignPlans: readonly Tool[] = [
   planTool<CampaignCreate>({
     name: 'plan_campaign',
@@ -52,7 +52,8 @@ export const campaignPlans: readonly Tool[] = [
         facts: [
           { label: 'campaign', text: inline({ id, status: campaign.status }) },
           ...(await campaignFacts(campaign, services, signal)),
-          // Counts of a campaign that is being sent never stand still.
+          // The counts of a campaign that is being sent change all the time, so a plan to cancel it omits
+          // them.
           ...(step === 'cancel'
             ? []
             : [{ label: 'other fields', text: inline(othersOf(campaign)) }]),
@@ -106,8 +107,8 @@ export const campaignPlans: readonly Tool[] = [
     },
     run: ({ id, ...template }, { messaging }, { once }) =>
       id === undefined
-        ? messaging.templates.create(template as TemplateCreate, { once }) // as: checked by the call
-        : messaging.templates.update(id, template as TemplateUpdate), // as: likewise
+        ? messaging.templates.create(template as TemplateCreate, { once }) // as: the call checks the value
+        : messaging.templates.update(id, template as TemplateUpdate), // as: the call checks the value
   }),
   planTool({
     name: 'plan_workflow_switch',
@@ -136,14 +137,14 @@ function assertStep(step: string, at: string | undefined, email: string | undefi
   }
 }
 
-// Asked again at the step: a time that has passed by then would mean "now".
+// Runs again right before the step: a time that has passed by then would mean "now".
 function assertFuture(at: string | undefined): void {
   if (at !== undefined && !(Date.parse(at) > Date.now())) {
     throw new Refusal('`at` must be a time to come, in ISO 8601 such as 2030-01-31T09:00:00Z.');
   }
 }
 
-/** A campaign, or what one will be made of. */
+/** A campaign, or the fields of a new one. */
 type Shown = Partial<
   Pick<Campaign, 'name' | 'description' | 'from' | 'fromName' | 'replyTo' | 'subject' | 'body'>
 > &
@@ -151,7 +152,7 @@ type Shown = Partial<
 
 const shownFields = ['name', 'description', 'from', 'fromName', 'replyTo', 'subject', 'body'];
 
-/** What a person does not read elsewhere in the plan. */
+/** The fields of the campaign that the plan does not show elsewhere. */
 function othersOf(campaign: Campaign): object {
   const others = Object.entries(campaign).filter(([field]) => !shownFields.includes(field));
   return Object.fromEntries(others);
@@ -185,7 +186,7 @@ async function audienceFacts(
   { messaging }: Services,
   signal: AbortSignal,
 ): Promise<Fact[]> {
-  // A campaign that was just created has its audience under `type`.
+  // A newly created campaign has its audience type in the field `type`.
   const audience = audienceType ?? type;
   const fact = { label: 'audience', text: inline({ audience, segmentId, audienceFilter }) };
   if (audience === 'ALL') {
@@ -194,7 +195,7 @@ async function audienceFacts(
   }
   if (audience === 'SEGMENT' && typeof segmentId === 'string') {
     const { name, type: kind, condition } = await messaging.segments.get(segmentId, { signal });
-    // Not the cached count: for a dynamic segment it is as old as its last refresh.
+    // Do not use the cached count: for a dynamic segment it is as old as its last refresh.
     const { total } = await messaging.segments.members.list(segmentId, {}, { signal });
     const shown = { label: 'segment', text: inline({ name, type: kind, condition }) };
     return [fact, shown, peopleFact('members now', total)];
@@ -208,7 +209,7 @@ async function audienceFacts(
   ];
 }
 
-// People come and go while a person reads: a twentieth more is no other audience.
+// The audience may grow by 5 % while a person reads the plan.
 const headroom = 1.05;
 
 function peopleFact(label: string, count: unknown): Fact {

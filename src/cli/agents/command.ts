@@ -78,14 +78,14 @@ async function serveAgent(input: McpInput, context: Context): Promise<void> {
   } finally {
     await server?.close();
   }
-  // A request that no service has answered by now would keep the process.
+  // End the process here: a request still in flight would keep it running.
   process.exit(exitCodes.done);
 }
 
 /** Loads the server with its SDK, a peer that only this command needs. */
 async function loadServer(): Promise<typeof Agents> {
   const sdk = await import('@modelcontextprotocol/sdk/server/mcp.js').catch(ifAbsent);
-  // It came with 1.13, and so did asking a person.
+  // Version 1.13 added `registerResource()`, and also elicitation, by which the server asks a person.
   if (sdk === undefined || !('registerResource' in sdk.McpServer.prototype)) {
     throw new CommandEnd(
       'configuration',
@@ -95,7 +95,7 @@ async function loadServer(): Promise<typeof Agents> {
   return import('./server.js');
 }
 
-/** Nothing, where the package is not there, or is so old that it has no such path. */
+/** Returns `undefined` if the package is not installed, or so old that it does not have this path. */
 function ifAbsent(error: NodeJS.ErrnoException): undefined {
   if (!['ERR_MODULE_NOT_FOUND', 'ERR_PACKAGE_PATH_NOT_EXPORTED'].includes(error.code ?? '')) {
     throw error;

@@ -20,7 +20,7 @@ const maxBytes = 5 * 1024 * 1024;
 const text = z.string().check(z.minLength(1));
 const emails = z.optional(z.array(text).check(z.maxLength(maxContacts)));
 
-/** Steps that change who is mailed, and what is known of them. */
+/** The tools that plan steps which change who gets mail, or the data about contacts. */
 export const contactPlans: readonly Tool[] = [
   planTool({
     name: 'plan_contact',
@@ -163,7 +163,7 @@ export const contactPlans: readonly Tool[] = [
       };
     },
     run: async ({ columns, newContacts, subscribed }, { messaging }, { content }) => {
-      const { bytes, total } = content as Counted; // as: what the person was told the sum of
+      const { bytes, total } = content as Counted; // as: the bytes whose hash the person saw
       let cause: unknown;
       const { done, failed, unknown } = await messaging.contacts
         .importAll([bytes], { columns, newContacts, subscribed })
@@ -230,7 +230,7 @@ export const contactPlans: readonly Tool[] = [
 
 async function csvOf(file: string, statement: Statement, { folder }: Services) {
   const path = await folder.existing(file);
-  // Any other file is no business of an agent, and what it plans is shown to it.
+  // Reject other files: an agent has no need of them, and its plan would show it their content.
   if (!/\.csv$/i.test(file) || !/\.csv$/i.test(path)) {
     throw new Refusal('Only files whose names end in .csv are imported.');
   }
@@ -250,7 +250,7 @@ async function csvOf(file: string, statement: Statement, { folder }: Services) {
   return { content, rows, read };
 }
 
-/** Refuses a plan that does not say who is subscribed, in the words of this tool. */
+/** Throws if the plan does not state who is subscribed, in the terms of this tool. */
 async function requireStatement(content: Uint8Array, statement: Statement): Promise<void> {
   const { newContacts, subscribed } = statement;
   if (newContacts !== undefined && subscribed !== undefined) {
@@ -276,13 +276,13 @@ async function requireStatement(content: Uint8Array, statement: Statement): Prom
 
 interface Counted {
   readonly bytes: Uint8Array;
-  /** How many rows it has. */
+  /** The number of rows. */
   readonly total: number;
 }
 
 const maxRowsText = 20_000;
 
-/** How many people are reached, and the first of them. */
+/** The number of rows, and the first few of them. */
 function rowFacts(
   rows: readonly Record<string, unknown>[],
   read: Survey,

@@ -4,11 +4,11 @@ import { isRecord } from '../../core/values.js';
 import { addresses, inline, quoted, Refusal } from './text.js';
 import type { Fact, Services } from './tool.js';
 
-/** What a person reads of the emails and workflows that a step starts. */
+/** The facts in a plan about the emails and workflows that a step starts. */
 
 const maxWorkflows = 50;
 
-/** The subject, sender and body of a template, as they stand at the service now. */
+/** The current subject, sender and body of a template at the service. */
 export async function templateFacts(
   id: string,
   { templates }: MessagingClient,
@@ -23,18 +23,18 @@ export async function templateFacts(
   ];
 }
 
-/** The whole text: nothing is sent that a person could not read before. */
+/** The whole text, so that a person can read everything that will be sent. */
 export function bodyFact(label: string, body: unknown): Fact {
   return { label, text: quoted(typeof body === 'string' ? body : inline(body)) };
 }
 
-/** A text with variables, and the values that are given for them. */
+/** A text with variables, and their given values. */
 export interface Text {
   readonly texts: readonly unknown[];
   readonly data?: unknown;
 }
 
-/** What the service fills in for each contact, and a plan cannot show. */
+/** The variables that the service fills in for each contact, and that a plan cannot show. */
 export function variableFacts({ templates }: MessagingClient, { texts, data }: Text): Fact[] {
   const given = typeof data === 'object' && data !== null ? data : {};
   const found = texts.flatMap((text) =>
@@ -51,7 +51,7 @@ export function variableFacts({ templates }: MessagingClient, { texts, data }: T
   return names === '' ? [] : [{ label: 'filled in', text }];
 }
 
-/** The same where the contacts are known: with their fields. */
+/** Like `variableFacts()`, for known contacts: also shows the fields of each contact. */
 export async function filledFacts(
   messaging: MessagingClient,
   emails: readonly string[],
@@ -71,12 +71,12 @@ export async function filledFacts(
   return [...facts, { label: 'fields', text: fields.join('\n') }];
 }
 
-/** What happens when a contact's `subscribed` changes. */
+/** The events of a change of a contact's `subscribed`. */
 export const subscriptionEvents = ['contact.subscribed', 'contact.unsubscribed'];
 
 /**
- * What workflows may mail once one of these events happens: those that are on and name it, whole, and the
- * names of the others that are on.
+ * The mail that workflows may send after one of these events: the full text of the enabled workflows that
+ * name the event, and the names of the other enabled ones.
  */
 export async function startedFacts(
   events: readonly string[],
@@ -92,7 +92,7 @@ export async function startedFacts(
     );
   }
   const whole = await Promise.all(on.map(({ id }) => workflows.get(id, { signal })));
-  // The document does not show where a workflow keeps the name of its event.
+  // The service's documents do not show where a workflow keeps the name of its event.
   const [started, others] = [true, false].map((wanted) =>
     whole
       .filter((workflow) => events.some((event) => names(workflow, event)) === wanted)
@@ -113,7 +113,7 @@ export async function startedFacts(
 
 const maxListed = 1000;
 
-/** So many of a list as a plan looks at, and a fact where there are more. */
+/** The first items of a list, up to the number that a plan examines, and a fact if there are more. */
 async function firstOf<T>(list: Paginated<T>, what: string) {
   const items = await list.toArray({ max: maxListed + 1 });
   const text = `${what} beyond the first ${maxListed}: what stands there is not in this plan`;
@@ -121,7 +121,7 @@ async function firstOf<T>(list: Paginated<T>, what: string) {
   return { items: items.slice(0, maxListed), beyond };
 }
 
-/** A workflow with all that it mails. */
+/** A workflow with all mail that it sends. */
 export async function workflowFacts(
   { steps, transitions, ...workflow }: Workflow,
   { messaging }: Services,
@@ -149,13 +149,13 @@ export async function workflowFacts(
   ];
 }
 
-// The service may take names alike that differ in case.
+// Ignore case: the service may treat names as equal that differ only in case.
 function names(workflow: Workflow, event: string): boolean {
   const name = event.trim().toLowerCase();
   return textsIn(workflow).some((text) => text.toLowerCase().includes(name));
 }
 
-/** The texts in a value, and the names of its fields. */
+/** Collects the texts in a value, and the names of its fields. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') {
     return [value];

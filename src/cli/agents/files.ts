@@ -6,12 +6,12 @@ import { readTool, type ReadTool } from './tool.js';
 const text = z.string().check(z.minLength(1));
 const maxFiles = 20;
 const maxMinutes = 60;
-/** Below the time limit of every client that is known. */
+/** Below the time limit of every known client. */
 export const patienceMs = 45_000;
-/** For a file that was not waited for. */
+/** The time limit for saving a file whose end no call has waited for. */
 const saveWaitMs = 30_000;
 
-/** Reads of finished files. */
+/** The tools that wait for finished files and save them. */
 export const fileTools: readonly ReadTool[] = [
   readTool({
     name: 'wait_for_files',

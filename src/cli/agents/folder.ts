@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { isRecord } from '../../core/values.js';
 import { Refusal } from './text.js';
 
-/** Names of files in the one folder that the server was given. Tools take names, never paths. */
+/** The files in the one folder of the server. Tools take file names, never paths. */
 export class Folder {
   readonly #path: string;
 
@@ -12,7 +12,7 @@ export class Folder {
     this.#path = path;
   }
 
-  /** The path of a file that is there and does not lead out of the folder. */
+  /** The path of an existing file; throws if it leads out of the folder. */
   async existing(name: string): Promise<string> {
     const path = this.#inside(name);
     const found = await stat(path).catch(() => undefined);
@@ -27,10 +27,10 @@ export class Folder {
     return real;
   }
 
-  /** Refuses the name of a file that is there. */
+  /** Throws if a file of this name exists. */
   async assertFree(name: string): Promise<void> {
     const path = this.#inside(name);
-    // What is saved must not be taken for a list of contacts or a program later.
+    // A saved file must not be mistaken for a list of contacts or a program later.
     if (!/\.(mp4|mov|mp3|wav)$/i.test(name)) {
       throw new Refusal('Give a name that ends in .mp4, .mov, .mp3 or .wav.');
     }
@@ -39,13 +39,16 @@ export class Folder {
     }
   }
 
-  /** Lets `write` make a new file, which gets its name when it is whole, and only if that is free. */
+  /**
+   * Lets `write` create a new file. The file gets its name when it is complete, and only if the name is still
+   * free.
+   */
   async add(name: string, write: (path: string) => Promise<unknown>): Promise<void> {
     const path = this.#inside(name);
     const part = join(this.#path, `.${randomUUID()}.part`);
     try {
       await write(part);
-      await link(part, path); // never replaces what is there
+      await link(part, path); // never replaces an existing file
     } catch (error) {
       if (isRecord(error) && error['code'] === 'EEXIST') {
         throw isThere(name);

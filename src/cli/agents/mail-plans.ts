@@ -9,7 +9,7 @@ import { assertAtMost, planTool, type Tool } from './tool.js';
 const maxRecipients = 50;
 const addressing = /^(resent-)?(to|cc|bcc|from|sender|reply-to|return-path)$/i;
 
-/** Steps that mail people at once. */
+/** The tools that plan steps which send mail at once. */
 export const mailPlans: readonly Tool[] = [
   planTool<SendRequest>({
     name: 'plan_email',

@@ -7,7 +7,7 @@ import { inline, messageOf } from './text.js';
 import { bodyFact } from './facts.js';
 import { assertAtMost, planTool, type Tool } from './tool.js';
 
-/** Steps that are paid for. */
+/** The tools that plan steps which cost money. */
 export const mediaPlans: readonly Tool[] = [
   planTool<VideoRequest>({
     name: 'plan_videos',
@@ -35,7 +35,8 @@ export const mediaPlans: readonly Tool[] = [
       });
     },
     run: async ({ payload, ...folder }, { media }, { once }) => {
-      // A key for each, so that none is made twice; those that may share a call travel together.
+      // Give each video its own idempotency key, so that none is made twice; videos that may share a request
+      // share one.
       const make = (index: number, place: Omit<VideoRequest, 'payload'>) =>
         media.generate.video(
           { payload: payload.slice(index, index + 1), ...place },
@@ -43,7 +44,8 @@ export const mediaPlans: readonly Tool[] = [
         );
       const ends: PromiseSettledResult<GenerationJob[]>[] = [];
       let place = folder;
-      // A call without `folderId` makes a new folder: the first video that is accepted tells it to the others.
+      // A call without `folderId` creates a new folder: the first accepted video supplies the folder of the
+      // others.
       while (place.folderId === undefined && ends.length < payload.length) {
         const [end] = await Promise.allSettled([make(ends.length, place)]);
         ends.push(end);
@@ -88,7 +90,7 @@ export const mediaPlans: readonly Tool[] = [
   }),
 ];
 
-/** How many calls that may take, and how long the rate limit then makes them wait. */
+/** The maximum number of calls of a step, and how long the rate limit then delays them. */
 function callCost(calls: number): string {
   const { limit, windowMs } = limits.requests;
   const windowMinutes = windowMs / 60_000;

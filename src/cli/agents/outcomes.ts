@@ -1,30 +1,30 @@
 import { isPostreelError } from 'postreel';
 import { messageOf, Refusal } from './text.js';
 
-/** What became of a step: `unknown` may have happened. */
+/** The outcome of a step: `unknown` means that it may have happened. */
 export type ToolOutcome = 'done' | 'partly' | 'failed' | 'unknown';
 
-/** How many parts of a step became what. */
+/** The number of parts of a step per outcome. */
 export interface Counts {
   readonly done: number;
   readonly failed: number;
   readonly unknown: number;
 }
 
-/** The end of a step of which some parts were done, or may have been, and others were not. */
+/** The result of a step of which some parts were done, or may have been, and others were not. */
 export class Partly {
   constructor(
     readonly result: object,
     readonly counts: Counts,
   ) {}
 
-  /** For the agent and its person. */
+  /** The text for the agent and its person. */
   get told(): string {
     return `Partly done: ${countsText(this.counts)}.`;
   }
 }
 
-/** A step of several parts of which none was certainly done. */
+/** Thrown by a step of several parts if none was certainly done. */
 export class NoneDone extends Error {
   constructor(
     message: string,
@@ -34,7 +34,7 @@ export class NoneDone extends Error {
   }
 }
 
-/** What an error says of the call that failed. */
+/** The outcome of the call that failed with this error. */
 export function outcomeOf(error: unknown): 'failed' | 'unknown' {
   if (error instanceof NoneDone) {
     return error.outcome;
@@ -46,20 +46,20 @@ export function outcomeOf(error: unknown): 'failed' | 'unknown' {
   return outcome === 'not-sent' || outcome === 'rejected' ? 'failed' : 'unknown';
 }
 
-/** The error of a step that may have happened, which says so. */
+/** Wraps the error of a step that may have happened, and says so in the message. */
 export function unknownError(error: unknown): unknown {
   const says = error instanceof NoneDone || (isPostreelError(error) && error.outcome === 'unknown');
   const message = `${messageOf(error)} It may have happened all the same: check before you plan it again.`;
   return says ? error : new NoneDone(message, 'unknown');
 }
 
-/** Ends a step of several parts: its result where any was done; throws where none was. */
+/** Ends a step of several parts: returns its result if any part was done, and throws if none was. */
 export function ended(result: object, done: number, errors: readonly unknown[]): object {
   const unknown = errors.filter((error) => outcomeOf(error) === 'unknown').length;
   return endedAs(result, { done, failed: errors.length - unknown, unknown }, errors);
 }
 
-/** The same where the parts were counted already. */
+/** The same as `ended()`, for parts that are already counted. */
 export function endedAs(result: object, counts: Counts, errors: readonly unknown[]): object {
   const { done, failed, unknown } = counts;
   if (failed + unknown === 0) {

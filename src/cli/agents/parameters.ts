@@ -1,7 +1,7 @@
 import type { JsonSchema } from './tool.js';
 
 const text = (description: string): JsonSchema => ({ type: 'string', minLength: 1, description });
-/** An address, alone or with a name. */
+/** An email address, with or without a name. */
 const address: JsonSchema = {
   anyOf: [
     { type: 'string', minLength: 1 },
@@ -15,7 +15,7 @@ const address: JsonSchema = {
     },
   ],
 };
-/** The sender of one email; that of a campaign or a template is a text. */
+/** The sender of one email; the sender of a campaign or a template is a string. */
 export const sender: JsonSchema = {
   ...address,
   description: 'The address of the sender, whose domain is verified.',
@@ -26,8 +26,8 @@ const fields: JsonSchema = {
 };
 
 /**
- * What the parameters of tools are, by their names: a description; or with its type, where the schema of the
- * endpoint cannot say it.
+ * The parameters of tools by name: a description, or a schema where the schema of the endpoint cannot express
+ * the type.
  */
 export const parameters: Readonly<Record<string, JsonSchema | string>> = {
   // Lists

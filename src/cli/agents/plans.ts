@@ -9,25 +9,28 @@ import { Steps, type Step } from './steps.js';
 import { asData, inline, isReadable, messageOf, Refusal } from './text.js';
 import type { Description, Fact, PlanTool, Progress, Services } from './tool.js';
 
-/** A step that was planned. A person's yes carries it out, once, whoever waits for it. */
+/**
+ * A planned step. It runs once, when a person approves it, whether or not a call of the agent waits for its
+ * end.
+ */
 export interface Plan {
-  /** Begins with the fingerprint of its content. */
+  /** Begins with a hash of the tool and its input. */
   readonly id: string;
   readonly action: string;
   readonly facts: readonly Fact[];
-  /** Of the tool, the input and the description: a yes is to this and to nothing else. */
+  /** The hash of the tool, the input and the description: an approval applies to this fingerprint only. */
   readonly fingerprint: string;
   readonly expiresAt: number;
-  /** Is a person being asked? */
+  /** True once a person has been asked about the plan. */
   readonly isAsked: boolean;
   readonly state: 'waiting' | 'running' | 'ended';
-  /** How it ended, for its person. */
+  /** How the plan ended, in words for the person. */
   readonly told: string;
-  /** Resolves to how it ended, a no included. */
+  /** Resolves to the end of the plan, also when the person refuses it. */
   readonly ended: Promise<Ended>;
 }
 
-/** How a plan ended. */
+/** The end of a plan: the result of its step, or the error. */
 export type Ended = { readonly value: unknown } | { readonly error: unknown };
 
 interface OpenPlan extends Plan {
@@ -35,45 +38,48 @@ interface OpenPlan extends Plan {
   state: Plan['state'];
   told: string;
   readonly tool: PlanTool;
-  /** What will be handed to the service: frozen. */
+  /** The input of the step, deeply frozen. */
   readonly input: unknown;
   readonly end: (how: Ended) => void;
-  /** How many calls of the agent wait for its end. */
+  /** The number of the agent's calls that wait for the end of the plan. */
   waiting: number;
 }
 
-/** Asks a person about a plan, who answers by {@link PlanStore.decide}; says where, for the agent. */
+/**
+ * Asks a person about a plan; the answer arrives by {@link PlanStore.decide}. Returns a function that says,
+ * for the agent, where the person is asked.
+ */
 export type Ask = (plan: Plan) => () => string;
 
-/** What a desk works with. */
+/** The dependencies of a {@link PlanStore}. */
 export interface DeskParts {
   readonly services: Services;
   readonly data: ServiceData;
-  /** Where steps are written down, and the keys of their calls. */
+  /** The journal that stores the steps and the idempotency keys of their calls. */
   readonly journal: JournalStore;
-  /** How long a call waits for a person or for a step. */
+  /** How long a call waits for a person or for a step, in milliseconds. */
   readonly patienceMs: number;
-  /** Ends waits and reads, when the server stops. */
+  /** Aborts waits and reads when the server stops. */
   readonly stopped: AbortSignal;
-  /** Keeps the steps of a rehearsal apart, which a later plan must not take for real ones. */
+  /** Stores the steps of a rehearsal separately, so that a later plan does not take them for real ones. */
   readonly isRehearsal?: boolean;
-  /** Called when a plan has ended that no call waited for any more. */
+  /** Called when a plan has ended and no call waited for its end. */
   readonly onNews?: (text: string) => void;
   readonly now?: () => number;
 }
 
-/** How long a plan stands. */
+/** How long a plan can be approved. */
 export const planLifetimeMs = 60 * 60_000;
 const maxPlans = 100;
 
-/** The plans of one server: made by the agent, decided by a person, carried out once. */
+/** The plans of one server: the agent makes them, a person decides, and each approved plan runs once. */
 export class PlanStore {
   readonly #plans = new Map<string, OpenPlan>();
   readonly #parts: DeskParts;
   readonly #steps: Steps;
   readonly #now: () => number;
   #news: string[] = [];
-  /** The last step that was carried out, or is under way. */
+  /** The last step that ran or is running. */
   #latest: Promise<unknown> = Promise.resolve();
 
   constructor(parts: DeskParts) {
@@ -82,10 +88,11 @@ export class PlanStore {
     this.#steps = new Steps(parts.journal, parts.isRehearsal);
   }
 
-  /** Plans a step, which does nothing; resolves to what the agent reads of it. */
+  /** Plans a step without carrying it out; resolves to the description of the plan for the agent. */
   async plan(tool: PlanTool, args: unknown, signal: AbortSignal): Promise<object> {
     const input = frozen(tool.parse(args));
-    // Before the plan reads anything itself.
+    // Compute this before `describe()` reads data from the service: only earlier responses count as the
+    // origin of the input.
     const origin = this.#originFacts(input);
     const description = await tool.describe(input, this.#parts.services, signal);
     const { action } = description;
@@ -125,8 +132,9 @@ export class PlanStore {
   }
 
   /**
-   * Asks a person about a plan and resolves to what carrying it out gave; or, when that takes too long, to
-   * what it waits for. The same call again goes on waiting, and gives the same end.
+   * Asks a person about a plan and resolves to the result of its step. If that takes longer than
+   * `patienceMs`, resolves to the state of the plan instead: the agent repeats the call to keep waiting, and
+   * gets the same result.
    */
   async carryOut(id: string, ask: Ask, { signal, say }: Progress): Promise<unknown> {
     const plan = this.#plans.get(id);
@@ -155,7 +163,7 @@ export class PlanStore {
     return ended ? ended.value : { plan: id, state: plan.state, next: nextOf(plan, where()) };
   }
 
-  /** What a person says to exactly what this fingerprint stands for; a yes carries it out at once. */
+  /** Takes a person's decision about the plan with this fingerprint; an approval runs the step at once. */
   decide(id: string, fingerprint: string, said: 'yes' | 'no'): void {
     const plan = this.#plans.get(id);
     if (plan === undefined) {
@@ -174,7 +182,8 @@ export class PlanStore {
       return;
     }
     plan.state = 'running';
-    // One after another: what one plan changes must not come between the check of another and its step.
+    // Run the steps one after another: a step must not change anything between the check and the step of
+    // another plan.
     const step = this.#latest.then(() => this.#checkAndRun(plan));
     this.#latest = step.then(
       (value) =>
@@ -185,7 +194,7 @@ export class PlanStore {
     );
   }
 
-  /** A plan that a person may read: one that is asked about, whatever has become of it. */
+  /** The plans that the approval page shows: those a person was asked about, including ended ones. */
   asked(): readonly Plan[] {
     return [...this.#plans.values()].filter(
       ({ isAsked, state, expiresAt }) =>
@@ -193,19 +202,23 @@ export class PlanStore {
     );
   }
 
-  /** What has ended since the last call, and no call was told of. */
+  /**
+   * Returns the plans that ended since the last call without a waiting call, as sentences, and clears the
+   * list.
+   */
   takeNews(): readonly string[] {
     const news = this.#news;
     this.#news = [];
     return news;
   }
 
-  /** Resolves when no step is under way. */
+  /** Resolves when no step is running. */
   async idle(): Promise<void> {
     await this.#latest;
   }
 
-  // The plan is made again, and must be the same word for word; then it is written down, and done.
+  // Describes the step again, and requires the same fingerprint. Then writes the step to the journal, and
+  // runs it.
   async #checkAndRun(plan: OpenPlan): Promise<unknown> {
     const { id, tool, input } = plan;
     const { services, stopped } = this.#parts;
@@ -243,7 +256,7 @@ export class PlanStore {
     }
   }
 
-  /** What the journal knows of a plan of an earlier server. */
+  /** The state of a plan of an earlier server process, as the journal has it. */
   async #told(id: string): Promise<object> {
     const step = await this.#steps.find(id);
     const at = step?.at ?? '';
@@ -275,7 +288,7 @@ export class PlanStore {
       const what = isWhole ? 'was carried out' : 'was not carried out, or not to its end';
       const text = `Plan ${plan.id} (${plan.action}) ${what}. carry_out tells its end.`;
       this.#news.push(text);
-      this.#parts.onNews?.(asData(text)); // an action may have a name that a service returned
+      this.#parts.onNews?.(asData(text)); // the action may contain a name that a service returned
     }
   }
 
@@ -297,7 +310,7 @@ export class PlanStore {
     return places.length === 0 ? [] : [{ label: originLabel, text }];
   }
 
-  // An old plan is remembered for another hour, for a clear answer.
+  // Keeps an expired plan for another hour, so that a late call gets a clear error.
   #forgetOld(): void {
     for (const [id, { expiresAt, state }] of this.#plans) {
       if (state !== 'running' && expiresAt + planLifetimeMs <= this.#now()) {
@@ -309,7 +322,7 @@ export class PlanStore {
 
 const originLabel = 'from data';
 
-/** A plan as a person reads it. */
+/** The text of a plan for the person. */
 export function textOf({ action, facts, fingerprint }: Plan): string {
   const lines = facts.map(({ label, text }) =>
     text.includes('\n') ? `${label}:\n${text}` : `${label}: ${text}`,
@@ -334,7 +347,7 @@ function nextOf({ state }: Plan, where: string): string {
     : `It is being carried out. ${again} to see its end; it is done once all the same.`;
 }
 
-/** What the journal knows of equal steps: a person decides whether it is done again. */
+/** The equal steps in the journal: the person decides whether to repeat them. */
 function earlierFacts(steps: readonly Step[]): Fact[] {
   const words = {
     done: 'carried out',
@@ -354,7 +367,7 @@ function earlierFacts(steps: readonly Step[]): Fact[] {
     : [{ label: 'the same step before', text: lines.map((line) => `| ${line}`).join('\n') }];
 }
 
-/** Would it reach more people than the person saw, and a little headroom? */
+/** True if the step would reach more people than the person saw, plus a little headroom. */
 function hasGrown(seen: readonly Fact[], now: readonly Fact[]): boolean {
   return now.some(({ label, people }) => {
     const before = seen.find((fact) => fact.label === label)?.people;
@@ -362,7 +375,7 @@ function hasGrown(seen: readonly Fact[], now: readonly Fact[]): boolean {
   });
 }
 
-/** What a yes is bound to. */
+/** The fingerprint that an approval is bound to. Counts of people are left out, because they may change. */
 function fingerprintOf({ name }: PlanTool, input: unknown, { action, facts }: Description): string {
   const compared = facts.filter(({ people }) => people === undefined);
   const lines = compared.map(({ label, text }) => [label, text]);
@@ -377,7 +390,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** A copy as it goes over the wire, shared with no caller. */
+/** A deeply frozen JSON copy that no caller can change. */
 function frozen(value: unknown): unknown {
   return deepFreeze(JSON.parse(JSON.stringify(value)) as unknown);
 }
@@ -392,13 +405,15 @@ function deepFreeze(value: unknown): unknown {
 
 const maxIds = 50;
 
-// A sent email and a tracked event answer with their ids under these names.
+// The response to a sent email or a tracked event has its ids under these names.
 const idField = /^(ids?|\w+Ids?|email|contact|event)$/;
-/** What people or agents have filled in, whatever its fields are called; and what was not done. */
+/**
+ * Fields filled in by people or agents, which may contain any names; and lists of steps that were not done.
+ */
 const passedOver =
   /^(failed|unknown|data|fields|condition|audienceFilter|steps|transitions|triggerConfig)$/;
 
-/** The ids in an answer: no texts, no addresses, and nothing of what is known about people. */
+/** Collects the ids in a response: no texts, no addresses, and no data about people. */
 function idsIn(value: unknown, isId = false): string[] {
   if (typeof value === 'string') {
     return isId && /^[\w-]{1,100}$/.test(value) ? [value] : [];
@@ -413,7 +428,7 @@ function idsIn(value: unknown, isId = false): string[] {
     .slice(0, maxIds);
 }
 
-/** `undefined` when it takes longer, or the signal aborts before. */
+/** Resolves to `undefined` if the promise takes longer than `ms`, or the signal aborts first. */
 async function within<T>(
   ms: number,
   promise: Promise<T>,

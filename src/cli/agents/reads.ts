@@ -18,7 +18,7 @@ import {
 
 const routes = { messaging, media };
 
-/** Each read is a row of the endpoints, by its method's name, and a sentence for the agent. */
+/** The reads, by tool name: the method of an endpoint row, and a sentence for the agent. */
 const reads: Readonly<Record<string, readonly [row: ReadRow, about: string]>> = {
   find_contacts: ['messaging.contacts.list', 'Lists contacts.'],
   get_contact: [
@@ -56,14 +56,17 @@ const reads: Readonly<Record<string, readonly [row: ReadRow, about: string]>> = 
 const usualLimit = 20;
 const maxItems = 100;
 
-/** Where an answer begins: a list may come whole, and be longer than an answer. */
+/**
+ * The parameter for the start of a result: a service may return a whole list, which may be longer than one
+ * result may be.
+ */
 const fromParameter = {
   type: 'integer',
   minimum: 0,
   description: 'How many to leave out: the `nextFrom` of the answer before, if it has one.',
 } as const;
 
-/** The reads of the table above, as tools. */
+/** The tools of the table above. */
 export const rowTools: readonly ReadTool[] = Object.entries(reads).map(([name, [row, about]]) =>
   rowTool(name, row, about),
 );
@@ -75,15 +78,18 @@ type RowName<Table> = {
     : `${Name}.${RowName<Table[Name]>}`;
 }[keyof Table & string];
 
-/** The rows that read. Two more are called by GET, and change something all the same. */
+/** The rows that only read. Two more use GET, but change something. */
 type ReadRow = Exclude<
   RowName<typeof routes>,
   'messaging.auth.logout' | 'messaging.domains.verify'
 >;
 
-/** Makes a read tool of a row: its parameters are those of its path and its query. Throws for a row that does not read. */
+/**
+ * Creates a read tool from a row: its parameters are those of the row's path and query. Throws for a row that
+ * does not only read.
+ */
 export function rowTool(name: string, row: ReadRow, about: string): ReadTool {
-  const route = at(routes, row) as Route; // as: `RowName` names rows
+  const route = at(routes, row) as Route; // as: a `RowName` is the name of a row
   if (route.method !== 'GET') {
     throw new Error(`${row} changes something: it takes a plan.`);
   }
@@ -167,7 +173,7 @@ function pathText(tool: string, name: string, given: Readonly<Record<string, unk
   return value;
 }
 
-// About ten thousand tokens: an answer that an agent cannot hold is of no use to it.
+// The maximum length of a result in characters, about ten thousand tokens: an agent cannot use a longer one.
 const maxAnswer = 40_000;
 
 function pageOf({ items, total, hasMore, cursor }: Page<unknown>, from: number) {
@@ -183,12 +189,12 @@ function pageOf({ items, total, hasMore, cursor }: Page<unknown>, from: number) 
   };
 }
 
-/** An answer that is not larger than an agent can hold: long texts are cut, and say so. */
+/** Limits a result to the size that an agent can hold: long texts are cut and marked as cut. */
 export function bounded(answer: unknown): unknown {
   return fitted(answer, maxAnswer, [30_000, 5_000, 500, 50]);
 }
 
-// What is long has a tool of its own: `get_template` for `list_templates`.
+// Omits the body of a listed item: a separate tool returns it, such as `get_template` for `list_templates`.
 function withoutBody(item: unknown): unknown {
   if (!isRecord(item)) {
     return item;

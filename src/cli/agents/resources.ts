@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { ResourceTemplate, type McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { FakeServer } from 'postreel/testing';
 
-/** What a server has to read beside its tools. */
+/** The sources of the server's resources. */
 export interface Resources {
   /** The folder with the guides of the package. */
   readonly guides: string;
-  /** In a rehearsal. */
+  /** Set in a rehearsal. */
   readonly fake?: FakeServer;
 }
 
-/** The guides, and the emails of a rehearsal. */
+/** Adds the guides as resources, and in a rehearsal the emails. */
 export function addResources(mcp: McpServer, { guides, fake }: Resources): void {
   const list = async () => ({
     resources: (await guideNames(guides)).map((name) => ({

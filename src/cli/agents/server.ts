@@ -24,7 +24,7 @@ import { asData, failureText, inline, Refusal } from './text.js';
 import { readTool, type Progress, type Services, type Tool } from './tool.js';
 import { toolsFor, type ToolChoice } from './tools.js';
 
-/** What the command gives. */
+/** The options of `serve()`, which the command supplies. */
 export interface ServeOptions extends Resources {
   readonly context: Context;
   readonly folder: string;
@@ -32,7 +32,7 @@ export interface ServeOptions extends Resources {
   readonly choice: ToolChoice;
   /** The port of the approval page. */
   readonly port: number | undefined;
-  /** Takes keys out of whatever leaves this server. */
+  /** Removes keys from every text that leaves this server. */
   readonly redact: (text: string) => string;
 }
 
@@ -83,31 +83,33 @@ export async function serve(options: ServeOptions): Promise<void> {
     });
     await mcp.connect(new StdioServerTransport(streams.stdin, streams.stdout));
     const left = once(streams.stdin, 'end', { signal });
-    await Promise.race([closed, left]).catch(noop); // Ctrl+C is how it ends
+    await Promise.race([closed, left]).catch(noop); // Ctrl+C ends the server
   } finally {
     stop.abort();
     await mcp.close();
     await page.close();
     const over = new Promise<void>((resolve) => setTimeout(resolve, maxStopMs));
-    await Promise.race([desk.idle(), over]); // so that the end of a request in flight is written down
+    await Promise.race([desk.idle(), over]); // so that the journal gets the result of a request in flight
   }
 }
 
-/** How long a server waits for its requests in flight when its client has left. */
+/** How long the server waits for its requests in flight after its client has left. */
 const maxStopMs = 30_000;
 
-/** What the tools of a server stand on. */
+/** The dependencies of {@link answerCalls}. */
 export interface Calls {
   readonly desk: PlanStore;
   readonly services: Services;
   readonly tools: readonly Tool[];
   readonly ask: Ask;
-  /** Tells the client something beside answers. */
+  /** Sends the client a log message, apart from responses. */
   readonly say: (text: string) => void;
   readonly redact: (text: string) => string;
 }
 
-/** Lists and answers the tools, with a notice every few seconds while one works. */
+/**
+ * Handles the list of tools and the calls to them, with a progress notice every few seconds during a call.
+ */
 export function answerCalls({ server }: McpServer, calls: Calls): void {
   const { desk, services, tools, redact } = calls;
   const plans = tools.filter((tool) => tool.kind === 'plan');
@@ -132,7 +134,7 @@ export function answerCalls({ server }: McpServer, calls: Calls): void {
           return;
         }
         const notice = { progressToken, progress: count, message: redact(message) };
-        // A client that has left is no reason to stop what it began.
+        // Ignore the failure: if the client has left, the call it began continues.
         extra.sendNotification({ method: 'notifications/progress', params: notice }).catch(noop);
       };
       const { progress, end } = followed(extra.signal, notify);
@@ -163,7 +165,7 @@ export function answerCalls({ server }: McpServer, calls: Calls): void {
 
 const noticeEveryMs = 5_000;
 
-/** Tells what a call says at once, and that it still works every few seconds. */
+/** Passes on the progress of a call at once, and repeats the last message every few seconds. */
 function followed(signal: AbortSignal, notify: (count: number, message: string) => void) {
   let count = 0;
   let latest = 'working';
@@ -209,12 +211,12 @@ function describeTool(tool: Tool): ListedTool {
   };
 }
 
-/** `find_contacts`: "Find contacts" */
+/** The title of a tool: `find_contacts` becomes "Find contacts". */
 function titleOf(name: string): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`;
 }
 
-/** Tools of a service that is not set up say so; the others work. */
+/** Creates the clients of the services. If one is not configured, only the calls of its tools fail. */
 async function servicesOf(
   { context, folder, journal }: ServeOptions,
   data: ServiceData,
@@ -241,5 +243,5 @@ function valueOf<T>(settled: PromiseSettledResult<T>): T {
 }
 
 function noop(): void {
-  // A client that has left.
+  // The client has left.
 }

@@ -1,29 +1,29 @@
 type Fetch = typeof globalThis.fetch;
 
 const maxTexts = 50_000;
-/** A shorter text is the same by accident. */
+/** A shorter text may be equal by accident. */
 const shortestText = 12;
 /** An address or a link, in lower case. */
 const target = /https?:\/\/[^\s"<>()]+|[^\s"<>():;,]+@[^\s"<>():;,]*[^\s"<>():;,.]/g;
-/** The fields where a service keeps the address of a contact or a sender of its own. */
+/** The fields in which a service returns the address of a contact or of one of its senders. */
 const ownAddress = /(^|\.)(email|from|replyTo)$/;
-/** Custom fields; the items of a list stand below `data` as well. */
+/** Custom fields. The items of a list are below `data` as well, with an index. */
 const filledIn = /(^|\.)data\.(?!\d+\.)/;
 
 /**
  * Remembers the texts that services have returned, with the addresses and links in them, so that a plan can
- * tell a person which of its values came from there. An id is no such text, nor is the address of a contact.
- * A text that was reworded or cut up on the way is not recognised.
+ * tell a person which of its values came from a service. Ids and the addresses of contacts do not count. A
+ * text that the agent reworded or cut is not recognized.
  */
 export class ServiceData {
   readonly #texts = new Set<string>();
 
-  /** A `fetch` whose answers are remembered: every text that comes from a service, failures too. */
+  /** Wraps `fetch` so that every text in a response of a service is remembered, also in failed ones. */
   watching(fetch: Fetch): Fetch {
     return async (input, init) => {
       const response = await fetch(input, init);
       if (/json|text|^$/i.test(response.headers.get('content-type') ?? '')) {
-        // One that breaks off is told by the call itself.
+        // The call itself reports a response that breaks off.
         const text = await response
           .clone()
           .text()
@@ -50,7 +50,7 @@ export class ServiceData {
     this.#texts.add(trace);
   }
 
-  /** The places in an input that hold a whole text of a service, or an address or a link out of one. */
+  /** The paths in an input of a whole text from a service, or of an address or a link from such a text. */
   tracesIn(input: unknown): string[] {
     return textsOf(input)
       .filter(({ text }) => tracesOf(text).some((trace) => this.#texts.has(trace)))
@@ -58,7 +58,10 @@ export class ServiceData {
   }
 }
 
-/** By what a text is recognised: itself, where it is long enough and no id, and what it leads to. */
+/**
+ * The strings by which a text is recognized: the text itself if it is long enough and not an id, and its
+ * addresses and links.
+ */
 function tracesOf(text: string): string[] {
   const plain = normal(text);
   const isText = plain.length >= shortestText && !/^[\w-]+$/.test(plain);
@@ -83,7 +86,10 @@ function textsOf(value: unknown, place = ''): Place[] {
   );
 }
 
-/** Alike for whoever reads it: neither case, spaces, width nor what is not seen make a difference. */
+/**
+ * Normalizes a text so that visually equal texts are equal: case, spaces, character width and invisible
+ * characters do not count.
+ */
 function normal(text: string): string {
   return text
     .normalize('NFKC')

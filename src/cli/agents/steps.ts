@@ -1,21 +1,21 @@
 import type { JournalStore } from 'postreel';
 import type { Counts, ToolOutcome } from './outcomes.js';
 
-/** What the journal of the folder knows of a step: no texts and no addresses. */
+/** A step in the folder's journal: no texts and no addresses. */
 export interface Step {
-  /** When it was begun, in ISO 8601. */
+  /** The start of the step, in ISO 8601. */
   readonly at: string;
-  /** `running` as well where the process ended before the step did. */
+  /** Also `running` if the process ended before the step did. */
   readonly state: 'running' | ToolOutcome;
-  /** Of a step that was partly done. */
+  /** The counts of a step that was partly done. */
   readonly counts?: Counts | undefined;
-  /** Of what it made. */
+  /** The ids of the objects that the step created. */
   readonly ids: readonly string[];
 }
 
 const keepMs = 90 * 24 * 3_600_000;
 
-/** The steps that were carried out by the servers of a folder, each under the id of its plan. */
+/** The steps that the servers of a folder have run, each stored under the id of its plan. */
 export class Steps {
   readonly #journal: JournalStore;
   readonly #folder: string;
@@ -26,7 +26,7 @@ export class Steps {
     this.#folder = isRehearsal ? 'agent/rehearsal/' : 'agent/step/';
   }
 
-  /** The steps whose ids begin with this: those of one content. */
+  /** The steps whose ids begin with this hash: those with the same tool and input. */
   async withPrint(print: string): Promise<Step[]> {
     const items = await this.#journal.list(`${this.#folder}${print}-`);
     return items.map(({ value }) => stepIn(value));
@@ -37,7 +37,7 @@ export class Steps {
     return item && stepIn(item.value);
   }
 
-  /** Writes down that a step begins, and returns what writes its end. */
+  /** Writes the start of a step to the journal; returns the function that writes its end. */
   async begin(id: string, at: string): Promise<(end: Omit<Step, 'at'>) => Promise<void>> {
     this.#swept ??= this.#sweep();
     await this.#swept;
@@ -45,7 +45,7 @@ export class Steps {
     await this.#journal.swap(this.#folder + id, undefined, begun);
     return async (end) => {
       const ended = JSON.stringify({ at, ...end } satisfies Step);
-      // A step whose end cannot be written has ended all the same: the journal then says `running`.
+      // Ignore a failed write: the step has ended, and the journal still says `running`.
       await this.#journal.swap(this.#folder + id, begun, ended).catch(() => undefined);
     };
   }

@@ -6,24 +6,26 @@ import type { Folder } from './folder.js';
 import { parameters } from './parameters.js';
 import { inline, Refusal } from './text.js';
 
-/** What every tool works with. */
+/** The services that every tool uses. */
 export interface Services {
-  /** The client of a service; a refusal where its key or address is missing. */
+  /** The client of a service. Reading it throws if its key or address is missing. */
   readonly messaging: MessagingClient;
   readonly media: MediaClient;
   readonly folder: Folder;
-  /** Files that a wait has seen finished: a service may forget them afterwards. */
+  /** The finished files that a wait has seen: a service may delete them afterwards. */
   readonly finished: Map<string, MediaFile>;
 }
 
-/** How one call of a tool is followed. */
+/** The progress of one call of a tool. */
 export interface Progress {
   readonly signal: AbortSignal;
-  /** What it does or waits for now: told at once, and again every few seconds. */
+  /** Reports what the call does or waits for: at once, and again every few seconds. */
   readonly say: (message: string) => void;
 }
 
-/** The part of JSON Schema that tools need, and that every client takes: `docs/agents.md` has the list. */
+/**
+ * The subset of JSON Schema that tools need and that every client supports: `docs/agents.md` has the list.
+ */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -41,16 +43,16 @@ export interface JsonSchema {
   readonly additionalProperties?: boolean | JsonSchema;
 }
 
-/** What a tool takes, as the protocol wants it. */
+/** The parameters of a tool in the form that MCP requires. */
 export interface InputSchema extends JsonSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, JsonSchema>>;
 }
 
-/** What a client shows of a tool. */
+/** The description of a tool for the client. */
 export interface Named {
   readonly name: string;
-  /** For the agent, in a sentence or two: what it does, units, limits. */
+  /** For the agent, in a sentence or two: the effect of the tool, its units and its limits. */
   readonly about: string;
   readonly inputSchema: InputSchema;
 }
@@ -58,45 +60,50 @@ export interface Named {
 /** A tool that changes nothing at the services. */
 export interface ReadTool extends Named {
   readonly kind: 'read';
-  /** It leaves a file in the folder. */
+  /** The tool writes a file to the folder. */
   readonly writesFile?: true;
   readonly read: (args: unknown, services: Services, progress: Progress) => Promise<unknown>;
 }
 
-/** One line of a plan: what it is, and its value as a person reads it. */
+/** One line of a plan: a label, and its value in the form that a person reads. */
 export interface Fact {
   readonly label: string;
-  /** May have several lines. Everything in it was made harmless by `quoted()` or `inline()`. */
+  /** May have several lines. All its parts have been escaped by `quoted()` or `inline()`. */
   readonly text: string;
-  /** A count of people that may change until the step, but not grow beyond `max`. */
+  /** The number of people concerned. It may change before the step runs, but not grow beyond `max`. */
   readonly people?: { readonly now: number; readonly max: number };
 }
 
-/** What a step will do, in the words that a person says yes to. */
+/** The effect of a step, in the words that a person approves. */
 export interface Description {
   /** `Send 1 email`. */
   readonly action: string;
   readonly facts: readonly Fact[];
-  /** What was read for this description, and must not be read again: the bytes of a file. */
+  /**
+   * Data that was read for this description and must not be read a second time, such as the bytes of a file.
+   */
   readonly content?: unknown;
 }
 
 /**
- * How a step is made after the yes. Its signal says that the server stops: a step of many calls makes no further one,
- * and leaves the one in flight alone.
+ * The context of an approved step. The signal aborts when the server stops: a step of several calls then
+ * starts no further call, and leaves the one in flight alone.
  */
 export interface Run extends Progress {
-  /** The key of its calls: the id of the plan. */
+  /** The idempotency key of the step's calls: the id of the plan. */
   readonly once: string;
-  /** What the last description was read from. */
+  /** The `content` of the last description. */
   readonly content: unknown;
 }
 
-/** A tool that plans a step which mails, spends, deletes, or changes who is mailed. */
+/** A tool that plans a step. Its step sends mail, spends money, deletes, or changes who gets mail. */
 export interface PlanTool extends Named {
   readonly kind: 'plan';
   readonly parse: (args: unknown) => unknown;
-  /** What it would do; asked again right before it is done, since the answer must still be the same. */
+  /**
+   * Describes the step. Called again right before the step runs, since the description must still be the
+   * same.
+   */
   readonly describe: (
     input: unknown,
     services: Services,
@@ -107,16 +114,16 @@ export interface PlanTool extends Named {
 
 export type Tool = ReadTool | PlanTool;
 
-/** What a tool of one input states; the table holds tools of every input. */
+/** A tool with a typed input; the table of tools holds tools with different inputs. */
 interface Typed<Input> {
   readonly name: string;
   readonly about: string;
   readonly schema: z.ZodMiniType<Input>;
-  /** What its parameters are, where that differs from `parameters`; `null` is not for agents. */
+  /** Descriptions of its parameters that differ from `parameters`; `null` hides a parameter from agents. */
   readonly fields?: Readonly<Record<string, JsonSchema | string | null>>;
 }
 
-/** A read that is more than one row. */
+/** Creates a tool that reads, for reads that do not fit into one row of the table. */
 export function readTool<Input>(
   tool: Typed<Input> & {
     readonly writesFile?: true;
@@ -129,7 +136,7 @@ export function readTool<Input>(
     kind: 'read',
     ...named,
     inputSchema,
-    // Async, so that what the input is refused for is a rejection.
+    // Async, so that an invalid input is a rejection.
     read: async (args, services, progress) => {
       const input = parse(tool, inputSchema, pick(args, inputSchema));
       return read(input, services, progress);
@@ -137,7 +144,7 @@ export function readTool<Input>(
   };
 }
 
-/** A step with its plan. */
+/** Creates a tool that plans a step. */
 export function planTool<Input>(
   tool: Typed<Input> & {
     readonly describe: (
@@ -155,13 +162,15 @@ export function planTool<Input>(
     ...named,
     inputSchema,
     parse: (args) => parse(tool, inputSchema, args ?? {}),
-    // as: what `parse` of this tool has returned
+    // as: the return value of this tool's `parse()`
     describe: (input, services, signal) => describe(input as Input, services, signal),
     run: (input, services, how) => run(input as Input, services, how),
   };
 }
 
-/** The fields of a read that it knows and that have a value: several clients send `null` and `''` for the others. */
+/**
+ * Keeps the known fields of a read that have a value: several clients send `null` and `''` for the others.
+ */
 export function pick(args: unknown, { properties }: InputSchema): Record<string, unknown> {
   const given = isRecord(args) ? Object.entries(args) : [];
   return Object.fromEntries(
@@ -183,14 +192,14 @@ const keywords: readonly string[] = [
   'required',
 ];
 
-/** A zod schema as the protocol wants it: each parameter with a type and a description. */
+/** Converts a zod schema to the form that MCP requires: each parameter with a type and a description. */
 export function inputSchemaOf(
   schema: z.ZodMiniType | undefined,
   fields: Typed<unknown>['fields'],
   isOpen: boolean,
 ): InputSchema {
   const given =
-    schema && (z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as object); // as: no schema of ours is a boolean
+    schema && (z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as object); // as: no schema here is a boolean
   return {
     properties: {},
     additionalProperties: isOpen,
@@ -215,7 +224,7 @@ function described(
     return [[name, described(whole, fields, isOpen)] as const];
   });
   const kept = Object.entries(schema).filter(([name]) => keywords.includes(name));
-  // Some clients know no parameter of two types: `null` is for programs.
+  // Leave `null` out: it is for programs, and some clients do not support a parameter of two types.
   const kinds = anyOf
     ?.filter((kind) => kind.type !== 'null')
     .map((kind) => described(kind, fields, isOpen));
@@ -225,9 +234,9 @@ function described(
     ...(oneType && { type: oneType }),
     ...(kinds && kinds.length > 1 && { anyOf: kinds }),
     ...Object.fromEntries(kept),
-    ...(only !== undefined && { enum: [only] }), // several clients refuse `const`
+    ...(only !== undefined && { enum: [only] }), // several clients reject `const`
     ...(items && { items: described(items, fields, isOpen) }),
-    // Several clients refuse an object without `properties`, such as one of custom fields.
+    // Several clients reject an object without `properties`, such as one of custom fields.
     ...(oneType === 'object' && {
       properties: Object.fromEntries(named),
       additionalProperties: isOpen || properties === undefined,
@@ -235,7 +244,7 @@ function described(
   };
 }
 
-/** The input of a call; refuses what the schema does not allow, and names each field and what it must be. */
+/** Parses the input of a call. Throws a `Refusal` that names each invalid field and what it must be. */
 function parse<Input>({ name, schema }: Typed<Input>, shape: InputSchema, given: unknown): Input {
   const args = fromTexts(given, shape);
   const unknown = unknownFields(shape, args);
@@ -250,7 +259,7 @@ function parse<Input>({ name, schema }: Typed<Input>, shape: InputSchema, given:
   return data;
 }
 
-/** Reads the text of an object or a list where one belongs: several clients and models send it so. */
+/** Parses JSON strings where an object or a list is expected: several clients and models send them so. */
 function fromTexts(value: unknown, schema: JsonSchema): unknown {
   const forms = schema.anyOf ?? [schema];
   const read = typeof value === 'string' && forms.some(hasParts) ? partsIn(value) : value;
@@ -273,7 +282,7 @@ function hasParts({ type }: JsonSchema): boolean {
   return type === 'object' || type === 'array';
 }
 
-/** The object or the list that a text is the JSON of; any other text unchanged. */
+/** Parses a string that is the JSON of an object or a list; returns any other string unchanged. */
 function partsIn(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -283,7 +292,7 @@ function partsIn(text: string): unknown {
   }
 }
 
-/** The fields that no schema names, however deep they stand: `payload.0.webhook`. */
+/** The paths of unknown fields at any depth, such as `payload.0.webhook`. */
 function unknownFields(schema: JsonSchema, value: unknown, place = ''): string[] {
   const { properties, items, additionalProperties } = schema;
   if (Array.isArray(value)) {
@@ -322,7 +331,7 @@ function problemOf({ code, path, message }: Issue, shape: JsonSchema, args: unkn
     : `${field} ${must}; got ${toShortText(value)}`;
 }
 
-/** `a whole number from 1 to 100` */
+/** The expected value in words: `a whole number from 1 to 100`. */
 function expectedOf(schema: JsonSchema = {}): string {
   const { anyOf, type, items, description } = schema;
   if (anyOf) {
@@ -364,7 +373,7 @@ function toShortText(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
-/** What a plan may list: more than this is not read before it is said yes to. */
+/** Throws if a plan would list more items than a person reads before approving it. */
 export function assertAtMost(count: number, most: number, what: string): void {
   if (count > most) {
     throw new Refusal(

@@ -7,7 +7,7 @@ import { rowTools } from './reads.js';
 import { CommandEnd } from '../exit-codes.js';
 import type { Tool } from './tool.js';
 
-/** Every tool but `carry_out`, which is about the plans themselves. */
+/** Every tool except `carry_out`, which handles the plans themselves. */
 export const tools: readonly Tool[] = [
   ...rowTools,
   ...fileTools,
@@ -19,15 +19,15 @@ export const tools: readonly Tool[] = [
 
 /** The tools that a server offers. */
 export interface ToolChoice {
-  /** Only these, by their names. */
+  /** Offer only the tools with these names. */
   readonly only?: readonly string[] | undefined;
-  /** Only those that change nothing, here and at the services. */
+  /** Offer only tools that change nothing, neither on this machine nor at the services. */
   readonly isReadOnly?: boolean | undefined;
 }
 
-/** Picks tools; refuses a name that none has. */
+/** Selects tools; throws if a name is unknown. */
 export function toolsFor({ only, isReadOnly = false }: ToolChoice): readonly Tool[] {
-  // `carry_out` comes with any plan, named or not.
+  // `carry_out` is offered whenever a plan tool is, whether or not it is named.
   const names = ['carry_out', ...tools.map(({ name }) => name)];
   const unknown = only?.find((name) => !names.includes(name));
   if (unknown !== undefined) {

@@ -4,7 +4,7 @@ import type { Context } from '../context.js';
 import { variablesOf } from '../environment.js';
 import { exitCodeOf } from '../exit-codes.js';
 
-/** What one read-only request says about a service. */
+/** The result of one read-only request to a service. */
 export interface ServiceCheck {
   readonly service: 'messaging' | 'media';
   /** Which of the two settings are there: address and key. */
@@ -12,7 +12,7 @@ export interface ServiceCheck {
   readonly isReachable: boolean;
   readonly isKeyAccepted: boolean;
   readonly latencyMs?: number;
-  /** How far the service's clock is ahead of this machine's. */
+  /** How far the service's clock is ahead of this machine's, in milliseconds. */
   readonly clockAheadMs?: number;
   /** Whether it is a fake, whose clock may be moved. */
   readonly isFake?: boolean;

@@ -26,7 +26,7 @@ export const completion: AddCommand = (program, context) =>
     },
   })(program, context);
 
-/** What may follow each command; the key of the program itself is empty. */
+/** The words that may follow each command; the key of the program itself is empty. */
 type Words = ReadonlyMap<string, readonly string[]>;
 
 function wordsOf(program: Command): Words {

@@ -2,7 +2,8 @@ import { csvText } from '../../messaging/csv.js';
 
 type CsvRow = Readonly<Record<string, unknown>>;
 
-// What Excel and others run when they open a file; a number with a sign is none.
+// The start of cells that Excel and others run as formulas when they open a file. A number with a sign is not
+// a formula.
 const formula = /^[=+\-@\t\r]/;
 const signedNumber = /^[+-][\d\s().,/-]+$/;
 
@@ -46,7 +47,7 @@ function runNotes(names: ReadonlySet<string>): string[] {
       ];
 }
 
-/** What a CSV file cannot carry back: it has texts only. */
+/** The losses in a CSV file, which can only hold strings. */
 function lossesOf(rows: readonly CsvRow[]): string[] {
   const structured = new Set<string>();
   const alike = new Set<string>();

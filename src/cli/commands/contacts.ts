@@ -174,7 +174,7 @@ function trueOrFalse(text: string): boolean {
   return text === 'true';
 }
 
-/** Who is subscribed: by the options, by a column, or by the answer of the person in the terminal. */
+/** Finds out who is subscribed: from the options, from a column, or by asking the person in the terminal. */
 async function statementOf(input: ImportInput, context: Context): Promise<Statement> {
   const { file, columns = {}, newContacts, subscribed, yes = false } = input;
   if (newContacts !== undefined && subscribed !== undefined) {
@@ -268,7 +268,7 @@ async function importFile(
   }
 }
 
-/** One line for neighbours that have the same error, with the lines of the file. */
+/** Formats adjacent rows with the same error as one line, with their line numbers in the file. */
 function linesOf(
   rows: readonly ReportedRow<unknown>[],
   numbers: ReadonlyMap<number, number>,

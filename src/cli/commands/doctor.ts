@@ -7,12 +7,12 @@ import type { Output } from '../output.js';
 import { version } from '../version.js';
 import { checkService, type ServiceCheck } from './check-service.js';
 
-/** One thing that was looked at. */
+/** The result of one check. */
 interface Finding {
   readonly name: string;
   readonly verdict: 'ok' | 'problem' | 'skipped';
   readonly text: string;
-  /** What to do about it. */
+  /** The remedy for the problem. */
   readonly advice?: string;
 }
 
@@ -77,7 +77,7 @@ function envFile({ environment, environmentProblem: problem }: Context): Finding
   return { name, verdict: 'ok', text, ...(overridden.length > 0 && { advice }) };
 }
 
-/** What can be said about keys without showing them. */
+/** The findings about keys, without the keys themselves. */
 function keyFindings(environment: Environment): Finding[] {
   const key = environment['MESSAGING_API_KEY'];
   if (key === undefined) {

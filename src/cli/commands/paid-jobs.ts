@@ -24,7 +24,7 @@ export interface PaidJob {
   readonly job?: GenerationJob;
 }
 
-/** How to look up the jobs of a command. */
+/** The parameters for looking up the jobs of a command. */
 export interface LookUp {
   readonly media: MediaClient;
   readonly journal: string;
@@ -85,7 +85,10 @@ async function stateOf(job: GenerationJob, signal: AbortSignal): Promise<PaidJob
   }
 }
 
-/** Is the file of a finished job gone for good? Any other failure may pass: the download tries again. */
+/**
+ * True if the file of a finished job is gone for good. Any other failure may be temporary: the download tries
+ * again.
+ */
 async function isLost(job: GenerationJob, signal: AbortSignal): Promise<boolean> {
   try {
     const file = await job.waitForFile({ signal });
@@ -100,7 +103,7 @@ async function isLost(job: GenerationJob, signal: AbortSignal): Promise<boolean>
   }
 }
 
-/** Is this job submitted by the command, so that it may cost money? */
+/** True if the command will submit this job, so that it may cost money. */
 export function isToMake({ state }: PaidJob): boolean {
   return state !== 'paid';
 }

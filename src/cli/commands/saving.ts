@@ -10,22 +10,22 @@ import type { Option } from 'commander';
 import { messageOf } from '../../core/errors.js';
 import { requestProblems } from '../../core/validate.js';
 
-/** Where the commands write their jobs down unless `--journal` says otherwise. */
+/** The file in which the commands store their jobs, unless `--journal` names another one. */
 export const defaultJournal = 'postreel-jobs.jsonl';
 
 export function journalOption(): Option {
   return option('--journal <path>', 'where jobs are written down').default(defaultJournal);
 }
 
-/** Where files go: into a folder under their ids, or to one path. */
+/** The target of files: a folder, where each is named by its id, or one path. */
 export type Target = { readonly folder: string } | { readonly path: string };
 
-/** What a command is about to save. */
+/** The files that a command is about to save. */
 export interface Expected {
   readonly count: number;
   /** Parts of one speech, in order: together they make one file. */
   readonly isSpeech?: boolean;
-  /** Is one of them a part of a longer text? */
+  /** True if one of the files is a part of a longer text. */
   readonly hasPart?: boolean;
 }
 
@@ -99,7 +99,7 @@ export async function save(
   return path;
 }
 
-/** What saving needs beside the file. */
+/** The parameters of saving, apart from the file. */
 export interface Saving {
   readonly target: Target;
   readonly progress: Progress;

@@ -1,4 +1,4 @@
-/** What a project has, as far as a program depends on it. */
+/** The parts of a project that a program depends on. */
 export interface PulledTypes {
   /** Custom fields by their names without `data.`, sorted. */
   readonly fields: readonly { readonly name: string; readonly type: string }[];
@@ -42,7 +42,7 @@ export function typesFile({ fields, events, templates }: PulledTypes): string {
   return `${header}\n${lines.join('\n')}\n`;
 }
 
-/** What differs between a file and the project: lines that are gone, and lines that are new. */
+/** The differences between a file and the project: removed lines and new lines. */
 export function driftOf(file: string, current: string): readonly string[] {
   const before = linesOf(file);
   const after = linesOf(current);

@@ -128,7 +128,7 @@ async function* freed({ jobs, known }: Videos, media: MediaClient): AsyncGenerat
   }
 }
 
-/** What they cost. */
+/** The cost of the videos. */
 function minutesOf(jobs: readonly VideoJob[]): string {
   const known = jobs.flatMap(({ duration }) => duration ?? []);
   const sum = String(known.reduce((minutes, each) => minutes + each, 0));
@@ -200,7 +200,7 @@ function saveAgain(file: MediaFile, saving: Saving): Promise<string> {
   return save(file, { name: file.fileId, kind: 'video' }, saving);
 }
 
-/** What stands behind the bar of all videos. */
+/** The text after the progress bar of all videos. */
 function sumOf({ done, failed, total = 0 }: QueueProgress): string {
   const failures = failed === 0 ? '' : `, ${failed} failed`;
   return `${done} of ${total} done${failures}`;

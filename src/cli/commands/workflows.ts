@@ -65,7 +65,7 @@ export const workflows = [
   }),
 ];
 
-/** What a deployment does, to be confirmed. */
+/** The effects of a deployment, for the person to confirm. */
 function factsOf({ operations, replaced, kept, notes }: Deployment): Record<string, string> {
   const steps = operations.map((operation, at): [string, string] => [
     `${at + 1}`,

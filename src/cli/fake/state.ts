@@ -8,7 +8,10 @@ export type Answers = WeakMap<RecordedRequest, string>;
 
 type PageRow = object;
 
-/** What the web page shows: the newest rows of one table that hold a text, and how many there are of all. */
+/**
+ * The content of the web page: the newest rows of one table that contain a text, and the total number of
+ * rows.
+ */
 export function stateOf(
   server: FakeServer,
   answers: Answers,

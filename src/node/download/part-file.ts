@@ -17,13 +17,13 @@ import type { DownloadTarget, Received } from '../../media/download/download.js'
 import { hasCode, syncFile } from '../file-system.js';
 import { isRunning, pidScope } from '../pid-scope.js';
 
-// Longer than any pause of a download: an older part has no owner, wherever its process ran.
+// Longer than any pause of a download: an older part has no live owner, wherever its process ran.
 const staleMs = 900_000;
 const left = 'left';
 
 /**
- * The file beside the target that a download fills. Its name says for which file it is and which
- * process fills it; another file beside it says which version of the file it holds.
+ * The file next to the target that a download fills. Its name identifies the file and the process that fills
+ * it; a second file next to it records the version of the file.
  */
 export class PartFile implements DownloadTarget {
   readonly path: string;
@@ -38,7 +38,7 @@ export class PartFile implements DownloadTarget {
     this.#earlier = earlier;
   }
 
-  /** Takes over what an earlier download of the same file left, or begins with nothing. */
+  /** Takes over the part of an earlier download of the same file, or begins with an empty one. */
   static async open(fileId: string, target: string): Promise<PartFile> {
     const folder = dirname(target);
     const prefix = `.postreel-${fingerprint(JSON.stringify([fileId, basename(target)]))}-`;
@@ -47,7 +47,7 @@ export class PartFile implements DownloadTarget {
     return new PartFile(prefix, path, await openFile(path), earlier);
   }
 
-  /** What is there already. */
+  /** The bytes that an earlier download has received. */
   get earlier(): Received | undefined {
     return this.#earlier;
   }
@@ -68,14 +68,14 @@ export class PartFile implements DownloadTarget {
     await this.#handle.truncate(0);
   }
 
-  /** Gives the complete file its name. */
+  /** Renames the complete file to its target. */
   async finish(target: string): Promise<void> {
     await this.#close();
     await rename(this.path, target);
     await rm(factsOf(this.path), { force: true });
   }
 
-  /** Leaves the bytes for a later download of the same file, if that one can tell what they are. */
+  /** Keeps the bytes for a later download of the same file, if that download can identify their version. */
   async keep(): Promise<void> {
     await this.#close();
     const { size } = await stat(this.path);
@@ -87,14 +87,14 @@ export class PartFile implements DownloadTarget {
     await rename(this.path, path);
   }
 
-  /** Leaves nothing behind. */
+  /** Removes all files of the part. */
   async remove(): Promise<void> {
-    await this.#handle.close().catch(() => undefined); // it may be closed
+    await this.#handle.close().catch(() => undefined); // it may be closed already
     await rm(this.path, { force: true });
     await rm(factsOf(this.path), { force: true });
   }
 
-  // On the disk before it gets its name: a power cut must not leave a file with holes.
+  // Waits until the bytes are on the disk before the rename: a power cut must not leave a file with holes.
   async #close(): Promise<void> {
     try {
       await syncFile(this.#handle);
@@ -111,9 +111,9 @@ async function adopt(folder: string, prefix: string, path: string): Promise<Rece
   const parts = await abandoned(folder, prefix);
   for (const part of parts.sort((a, b) => b.bytes - a.bytes)) {
     const received = await receivedIn(part);
-    // Two processes may want it: the one that renames it has it.
+    // Two processes may compete for a part: the one whose rename succeeds owns it.
     if (received && (await isRenamed(part.path, path))) {
-      // They go along: this download may fail before it learns anything itself.
+      // Take the version file over too: this download may fail before it learns the version itself.
       await isRenamed(factsOf(part.path), factsOf(path));
       return received;
     }
@@ -152,7 +152,10 @@ function isAbandoned(owner: string, mtimeMs: number): boolean {
   return scope === pidScope() && !isRunning(Number(pid));
 }
 
-/** What a part holds, when it can be told; the last byte is asked for again to be sure of the rest. */
+/**
+ * The received bytes of a part, if their version is known. The last byte is requested again to verify the
+ * rest.
+ */
 async function receivedIn({ path, bytes }: Part): Promise<Received | undefined> {
   const facts = await readFile(factsOf(path), 'utf8').catch(() => '');
   const range = parse(facts);
@@ -189,7 +192,8 @@ async function isRenamed(from: string, to: string): Promise<boolean> {
 
 async function openFile(path: string): Promise<FileHandle> {
   try {
-    // Not `a`, which would write at the end whatever the position; not `w`, which would cut it.
+    // Not mode `a`, which would write at the end whatever the position; not `w`, which would truncate the
+    // file.
     return await open(path, 'r+').catch(() => open(path, 'wx+'));
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) {

@@ -6,13 +6,14 @@ import { isOwnerDead, newOwnerName } from '../pid-scope.js';
 import { textOf, type JournalLine } from './lines.js';
 
 const chunkBytes = 1_000_000;
-// A draft is written to all the time: an older one has no owner, wherever its process ran.
+// A draft is written to continuously: one that is older than this has no live owner, wherever its process
+// ran.
 const staleMs = 900_000;
 const ending = '.draft';
 
 /**
- * The new version of a journal while it is written next to the old one. Its name says which process or
- * thread writes it: `<path>.<owner>.draft`.
+ * The new version of a journal while it is written next to the old one. Its name identifies the process or
+ * thread that writes it: `<path>.<owner>.draft`.
  */
 export class Draft {
   readonly path: string;
@@ -40,7 +41,7 @@ export class Draft {
     return this.#size;
   }
 
-  /** Adds lines, in pieces: other work of the process continues in between. */
+  /** Adds lines in chunks, so that other work of the process can run in between. */
   async add(lines: Iterable<JournalLine>): Promise<void> {
     let text = '';
     for (const line of lines) {
@@ -53,7 +54,7 @@ export class Draft {
     await this.#append(Buffer.from(text));
   }
 
-  /** Adds a part of a file as it is. */
+  /** Copies a part of a file without changes. */
   async copy(path: string, from: number, to: number): Promise<void> {
     const source = await open(path, 'r');
     try {
@@ -81,9 +82,9 @@ export class Draft {
     return this.#handle.close();
   }
 
-  /** Leaves nothing behind. */
+  /** Removes the draft. */
   async remove(): Promise<void> {
-    await this.#handle.close().catch(() => undefined); // it may be closed
+    await this.#handle.close().catch(() => undefined); // it may be closed already
     await rm(this.path, { force: true });
   }
 
@@ -105,7 +106,7 @@ export async function isBeingDrafted(journal: string): Promise<boolean> {
   let isDrafted = false;
   for (const name of names) {
     const path = join(folder, name);
-    const file = await stat(path).catch(() => undefined); // it may be the journal by now
+    const file = await stat(path).catch(() => undefined); // it may have become the journal
     if (isOwnerDead(name.slice(prefix.length)) || Date.now() - (file?.mtimeMs ?? 0) > staleMs) {
       await rm(path, { force: true });
     } else {

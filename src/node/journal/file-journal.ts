@@ -16,7 +16,7 @@ import { realPathOf } from '../real-path.js';
 import { Draft, isBeingDrafted } from './draft.js';
 import { isOld, isSwap, parseLine, textOf, type JournalLine } from './lines.js';
 
-// A smaller file is read in no time.
+// Below this size in bytes a file is read fast enough without compaction.
 const largeBytes = 1_000_000;
 const chunkBytes = 1_000_000;
 const headerBytes = 80;
@@ -57,16 +57,16 @@ class FileJournal implements JournalStore {
   readonly #given: string;
   readonly #path: string;
   readonly #texts = new SortedTexts();
-  /** The first line of the file that was read, and how far it was read. */
+  /** The first line of the file that this process has read, and the offset up to which it has read. */
   #read = { id: '', offset: 0 };
-  /** Lines that come while others are written are written together the next time. */
+  /** Lines that arrive during a write; the next write takes them all. */
   #waiting: JournalLine[] = [];
   #batch: Promise<void> | undefined;
   #reading: Promise<void> | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #isPathChecked = false;
   #isCompacting = false;
-  /** No compaction before the file is larger than this. */
+  /** The size in bytes above which compaction is considered. */
   #minBytes = largeBytes;
   #hasWarned = false;
 
@@ -94,7 +94,7 @@ class FileJournal implements JournalStore {
     return this.#texts.list(prefix, page, Date.now());
   }
 
-  /** Reads what was added to the file. Calls that come before the reading begins share it. */
+  /** Reads the lines added to the file. Calls that arrive before the reading begins share it. */
   load(): Promise<void> {
     this.#reading ??= this.#inTurn(async () => {
       this.#reading = undefined;
@@ -114,11 +114,11 @@ class FileJournal implements JournalStore {
 
   #inTurn<T>(task: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(task);
-    this.#last = turn.catch(() => undefined); // its callers get the error
+    this.#last = turn.catch(() => undefined); // the callers get the error
     return turn;
   }
 
-  /** The real path of the file. Refuses a relative path that may mean two files. */
+  /** Resolves the real path of the file. Throws if a relative path may mean two files. */
   async #open(): Promise<string> {
     const path = await realPathOf(this.#path);
     if (!this.#isPathChecked) {
@@ -134,7 +134,8 @@ class FileJournal implements JournalStore {
   async #write(lines: readonly JournalLine[]): Promise<void> {
     const path = await this.#open();
     await mkdir(dirname(path), { recursive: true });
-    // Reads a long file without the lock, and refuses one of an older version before anything is added to it.
+    // Read a long file before taking the lock, and reject a file of an older version before anything is added
+    // to it.
     await this.#catchUp(path);
     const isSafe = await withLock(path, async (lock) => {
       await appendSafely(path, lines.map(textOf).join(''));
@@ -142,7 +143,8 @@ class FileJournal implements JournalStore {
       await this.#catchUp(path);
       return lock.isHeld();
     });
-    // A machine that slept may have written to a file that others replaced; a second write does no harm.
+    // If the lock was lost (the machine may have slept), the lines may have gone to a file that others have
+    // replaced. Write them again, which does no harm.
     if (!isSafe) {
       await this.#write(lines);
       return;
@@ -150,7 +152,7 @@ class FileJournal implements JournalStore {
     if (!this.#isCompacting && this.#isWorthCompacting()) {
       this.#isCompacting = true;
       void this.#compact(path)
-        .catch((reason: unknown) => this.#warn(reason)) // the lines are on the disk by now
+        .catch((reason: unknown) => this.#warn(reason)) // the lines are already on the disk
         .finally(() => {
           this.#isCompacting = false;
         });
@@ -217,14 +219,14 @@ class FileJournal implements JournalStore {
   }
 
   async #compact(path: string): Promise<void> {
-    // If this comes to nothing, it is tried again once the file has grown by half.
+    // If this compaction fails, the next one starts once the file has grown by half.
     this.#minBytes = 1.5 * this.#read.offset;
     if (await isBeingDrafted(path)) {
       return;
     }
     const draft = await Draft.create(path);
     try {
-      // Both at once: the draft holds exactly what the lines up to this offset say.
+      // Read offset and entries in the same step: the draft then holds exactly the lines up to this offset.
       const { id, offset } = this.#read;
       const entries = [...this.#texts];
       await draft.add(linesOf(entries));
@@ -274,7 +276,7 @@ class FileJournal implements JournalStore {
   }
 }
 
-/** One line for each entry, made when it is written. */
+/** Yields one line per entry, created when it is written. */
 function* linesOf(entries: readonly (readonly [string, string, number])[]): Generator<JournalLine> {
   for (const [key, value, at] of entries) {
     yield ['swap', key, null, value, at];
@@ -294,7 +296,8 @@ async function appendSafely(path: string, lines: string): Promise<void> {
   const handle = await open(path, 'a+', 0o600); // prompts may be confidential
   try {
     const { size } = await handle.stat();
-    // A file that is rewritten is another one, also where it gets the inode of an older one.
+    // Begin an empty file with a new id: other processes then notice the new file, even if it has the inode
+    // of an older one.
     const start =
       size === 0 ? textOf(['file', randomUUID()]) : (await isTorn(handle, size)) ? '\n' : '';
     await handle.appendFile(start + lines);
@@ -307,13 +310,13 @@ async function appendSafely(path: string, lines: string): Promise<void> {
   }
 }
 
-/** Did a killed process leave a line without its end? */
+/** True if a killed process left a last line without its end. */
 async function isTorn(handle: FileHandle, size: number): Promise<boolean> {
   const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
   return buffer[0] !== 0x0a;
 }
 
-/** The first line, which tells this file from an earlier one with the same path. */
+/** The first line, which distinguishes this file from an earlier one with the same path. */
 async function idOf(handle: FileHandle): Promise<string> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(headerBytes), 0, headerBytes, 0);
   const [first = ''] = buffer.toString('utf8', 0, bytesRead).split('\n');

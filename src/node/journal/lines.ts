@@ -1,6 +1,6 @@
 /**
- * A value that was written in place of another one, which its fingerprint names. The lines are read in order,
- * and one that does not find the value it names changes nothing: of two processes, one is first.
+ * A value that replaces another value, identified by its fingerprint. Lines are read in order, and a line
+ * that does not find the value it names has no effect: of two competing processes, the first line wins.
  */
 export type SwapLine = readonly [
   type: 'swap',
@@ -10,14 +10,14 @@ export type SwapLine = readonly [
   at: number,
 ];
 
-/** A line of a journal. The first line tells the file from an earlier one with the same path. */
+/** A line of a journal. The first line distinguishes the file from an earlier one with the same path. */
 export type JournalLine = SwapLine | readonly [type: 'file', id: string];
 
 export function textOf(line: JournalLine): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** The value of a line; `undefined` for one that a crash has torn. */
+/** The value of a line; `undefined` if a crash has torn the line. */
 export function parseLine(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -35,7 +35,7 @@ export function isSwap(value: unknown): value is SwapLine {
   return type === 'swap' && typeof key === 'string' && areTexts && typeof at === 'number';
 }
 
-/** Was the line written by a version that had no `once`? Its jobs are unknown here and would be made again. */
+/** True if a version without `once` wrote the line. Its jobs are unknown here and would be made again. */
 export function isOld(value: unknown): boolean {
   return Array.isArray(value) && ['put', 'claim', 'delete'].includes(String(value[0]));
 }

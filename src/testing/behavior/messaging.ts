@@ -1,7 +1,10 @@
 import type { BehaviorOf, Table } from './setting.js';
 import { sharedBehaviors } from './shared.js';
 
-/** Where services of this kind are known to differ within the messaging document; the first value of each is the default. */
+/**
+ * The points in which services of this kind differ within the messaging document; the first value of each is
+ * the default.
+ */
 export const messagingBehaviors = {
   ...sharedBehaviors,
   unset: {

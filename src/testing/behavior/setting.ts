@@ -1,12 +1,12 @@
 import { anything, type OptionKinds } from '../../core/options.js';
 
-/** One point where a document is silent, and the ways in which services fill the gap. */
+/** A point on which a document is silent, and the ways in which services fill the gap. */
 export interface Setting {
   /** The first value is the default: the document's own reading. */
   readonly values: readonly [Value, Value, ...Value[]];
-  /** What differs, in a few words. */
+  /** The difference, in a few words. */
   readonly what: string;
-  /** Where the document leaves it open. */
+  /** The place where the document leaves the point open. */
   readonly silent: string;
 }
 
@@ -21,7 +21,7 @@ export type BehaviorOf<Settings extends Table> = {
   -readonly [Name in keyof Settings]: Settings[Name]['values'][number];
 };
 
-/** The kinds of the same settings where they stand beside other options: the world's own check says more. */
+/** The kinds of these settings as options; the check of the world is stricter. */
 export function kindsOf<Settings extends Table>(
   table: Settings,
 ): OptionKinds<Partial<BehaviorOf<Settings>>> {
@@ -29,7 +29,7 @@ export function kindsOf<Settings extends Table>(
   return Object.fromEntries(kinds) as OptionKinds<Partial<BehaviorOf<Settings>>>; // its own names
 }
 
-/** The world of a table as the document reads, with some settings changed. */
+/** The world that follows the document, with some settings changed. */
 export function behaviorOf<Settings extends Table>(
   table: Settings,
   changes: Partial<BehaviorOf<Settings>> = {},

@@ -1,6 +1,6 @@
 import type { Table } from './setting.js';
 
-/** Where both documents are silent in the same way. */
+/** The points in which both documents are silent in the same way. */
 export const sharedBehaviors = {
   ids: {
     values: ['text', 'uuid'],

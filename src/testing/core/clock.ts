@@ -2,50 +2,40 @@ import { macrotask, type TaskOptions } from '../../core/async.js';
 import { amount, callback, oneOf, readOptions, type OptionKinds } from '../../core/options.js';
 import { isDate } from '../../core/values.js';
 
-/** The time of a fake service and of its clients, and what happens in it later. */
+/** The clock of a fake service and of its clients, with the tasks scheduled on it. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
   /** `now()` as a `Date`. */
   date(): Date;
-  /** Runs a task once, that long from now; the answer takes it back. */
+  /** Runs a task once after this delay; returns the function that cancels it. */
   after(delayMs: number, task: Task): () => void;
-  /** Moves time on, runs everything that falls due in order, and waits for it. */
+  /** Advances the time, runs all tasks that become due in order, and waits for them. */
   advance(duration: Duration): Promise<void>;
-  /** Runs what is due by now, without waiting for slow tasks; every request does this first. */
+  /** Runs all due tasks, without waiting for slow ones; every request does this first. */
   runDue(): void;
-  /**
-   * For clients: ends a pause, in which nothing else happens.
-   * @internal
-   */
+  /** For clients: ends a pause, during which the client does nothing else. @internal */
   at(time: number, task: () => void, options?: TaskOptions): () => void;
-  /**
-   * For clients: ends something that takes too long.
-   * @internal
-   */
+  /** For clients: ends an operation that takes too long. @internal */
   limit(delayMs: number, task: () => void): () => void;
-  /**
-   * For fakes: time does not move on by itself until this is done.
-   * @internal
-   */
+  /** For fakes: the clock does not advance by itself until this work is done. @internal */
   whileAnswering<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * For fakes: a fault holds an answer back, so that the limits of clients end like their pauses.
-   * @internal
+   * For fakes: a fault delays a response; the time limits of clients then end like their pauses. @internal
    */
   whileHeld<T>(wait: Promise<T>): Promise<T>;
 }
 
-/** How a fake's time runs. */
+/** The options of a fake's clock. */
 export interface ClockOptions {
   /** The time at the start. @default the wall clock at creation */
   start?: Date | number;
   /**
-   * `virtual` time moves by `advance()`, and by itself when a client of the fake pauses; `manual` time by
+   * `virtual` time advances by `advance()`, and by itself when a client of the fake pauses; `manual` time by
    * `advance()` only; `real` time follows the wall clock. @default 'virtual'
    */
   mode?: 'virtual' | 'manual' | 'real';
-  /** How many times faster than the wall clock `real` time runs. @default 1 */
+  /** The speed of `real` time, as a multiple of the wall clock. @default 1 */
   speed?: number;
   /** Follows another clock, e.g. `() => Date.now()` under a test runner's fake timers. */
   now?: () => number;
@@ -63,24 +53,27 @@ const clockOptions: OptionKinds<ClockOptions> = {
   now: callback(),
 };
 
-/** Makes a clock: one that moves by itself when a client pauses, unless told otherwise. */
+/** Creates a clock. By default it advances by itself when a client pauses. */
 export function createClock(given?: ClockOptions): Clock {
   return new FakeClock(readOptions(given, clockOptions, owner));
 }
 
-/** The clock of a fake that was given this. */
+/** The clock for the `clock` option of a fake. */
 export function clockOf(clock: Clock | ClockOptions = {}): Clock {
   return 'advance' in clock ? clock : createClock(clock);
 }
 
-// Taken at import, so that the fake timers of a test runner do not stop time.
+// Captured at import, so that the fake timers of a test runner do not stop the time.
 const realMs = performance.now.bind(performance);
 
-/** Turns of the event loop without a new request, after which clients are taken to wait. */
+/** After this many turns of the event loop without a new request, the clients count as waiting. */
 const quietTurns = 5;
-/** What a client limits runs in real time: it gets that long, or its limit, before time passes that. */
+/**
+ * An operation with a time limit runs in real time: the clock waits this long, or the limit, before it passes
+ * the limit.
+ */
 const patienceMs = 1_000;
-/** The longest delay that timers can carry. */
+/** The longest delay of a timer, in milliseconds. */
 const maxTimerMs = 2 ** 31 - 1;
 
 class FakeClock implements Clock {
@@ -89,15 +82,15 @@ class FakeClock implements Clock {
   readonly #outsideMs: () => number;
   readonly #schedule = new Schedule();
   #skippedMs = 0;
-  /** Set while a task starts, so that what it plans counts from when it was due. */
+  /** Set while a task starts, so that the tasks it schedules count from its due time. */
   #taskTime: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isMoving = false;
-  /** Grows with everything that clients do. */
+  /** Incremented by every action of a client. */
   #activity = 0;
   #answering = 0;
   #held = 0;
-  /** Tasks of the service that are under way, such as calls of webhooks. */
+  /** The running tasks of the service, such as calls of webhooks. */
   readonly #slowTasks = new Set<Promise<void>>();
 
   constructor(options: ClockOptions) {
@@ -120,7 +113,7 @@ class FakeClock implements Clock {
   }
 
   at(time: number, task: () => void, { movesTime = true }: TaskOptions = {}): () => void {
-    this.#slowTasks.clear(); // one of them may be what pauses
+    this.#slowTasks.clear(); // one of these tasks may be the pausing client
     return this.#add({ due: Math.ceil(time), kind: movesTime ? 'pause' : 'background', task });
   }
 
@@ -181,7 +174,7 @@ class FakeClock implements Clock {
 
   #run(entry: ScheduledEntry): void {
     const { due, kind, task } = entry;
-    const outerTime = this.#taskTime; // a task may make a request, which runs what is due
+    const outerTime = this.#taskTime; // a task may make a request, which runs the due tasks
     this.#taskTime = due;
     try {
       const result = task();
@@ -216,7 +209,7 @@ class FakeClock implements Clock {
     return schedule.has('goal') || (this.#mode === 'virtual' && isWaitedFor);
   }
 
-  /** Goes from one thing to the next as long as somebody waits; between them clients have their turn. */
+  /** Advances from entry to entry as long as a client waits; lets the clients run in between. */
   async #move(): Promise<void> {
     if (this.#isMoving) {
       return;
@@ -246,7 +239,7 @@ class FakeClock implements Clock {
     this.#wake();
   }
 
-  /** Waits until the event loop has turned a few times, and nothing was new. */
+  /** Waits until the event loop has turned a few times without new activity. */
   async #quiet(): Promise<void> {
     let seen: number | undefined;
     for (let turns = 0; turns < quietTurns; turns++) {
@@ -262,7 +255,7 @@ class FakeClock implements Clock {
     return this.#answering > 0 || this.#slowTasks.size > 0;
   }
 
-  // What a limit is on may be nothing of this fake: a file, a secret that is fetched.
+  // A time limit may cover work outside this fake: a file, or a secret that is fetched.
   #mustWaitFor({ patientUntil = 0 }: ScheduledEntry): boolean {
     return this.#held === 0 && patientUntil > realMs();
   }
@@ -286,7 +279,7 @@ class FakeClock implements Clock {
   }
 }
 
-/** The time before any `advance()`: it stands still, or follows a clock from the start on. */
+/** The time without any `advance()`: constant, or following a clock from the start. */
 function sourceOf({ mode, speed = 1, start, now }: ClockOptions): () => number {
   const outside = now ?? (mode === 'real' ? () => Date.now() : undefined);
   const origin = outside?.() ?? 0;
@@ -294,31 +287,31 @@ function sourceOf({ mode, speed = 1, start, now }: ClockOptions): () => number {
   return () => first + ((outside?.() ?? 0) - origin) * speed;
 }
 
-/** Something that happens later. */
+/** A task that runs later. */
 export type Task = () => void | Promise<void>;
 
 /**
- * `task`: something in the service. `pause` and `limit`: a client waits, or limits something that runs.
- * `background`: a client does something meanwhile. `goal`: where `advance()` goes, after all else
- * that is due by then.
+ * The kinds of entries. `task`: an event in the service. `pause` and `limit`: a client waits, or limits a
+ * running operation. `background`: a client does something in the background. `goal`: the target of
+ * `advance()`, after all other entries due by then.
  */
 export type Kind = 'task' | 'pause' | 'limit' | 'background' | 'goal';
 
-/** Something that happens at a time. */
+/** An entry of the schedule. */
 export interface ScheduledEntry {
   readonly due: number;
   readonly kind: Kind;
   readonly task: Task;
-  /** A limit is not passed before this time of the process. */
+  /** The time of the process before which the clock does not pass this limit, in milliseconds. */
   readonly patientUntil?: number;
 }
 
-/** What will happen, in the order of its time; at the same time, in the order it was added. */
+/** The scheduled entries in the order of their due times; for equal times, in the order of insertion. */
 export class Schedule {
   readonly #entries: ScheduledEntry[] = [];
   readonly #counts = { task: 0, pause: 0, limit: 0, background: 0, goal: 0 };
 
-  /** Adds an entry; the answer takes it back. */
+  /** Adds an entry; returns the function that removes it. */
   add(entry: ScheduledEntry): () => void {
     this.#entries.splice(this.#placeFor(entry), 0, entry);
     this.#counts[entry.kind]++;
@@ -345,14 +338,14 @@ export class Schedule {
     return this.#entries.find(({ kind }) => kinds.includes(kind));
   }
 
-  /** Takes out the first entry, which is there. */
+  /** Removes and returns the first entry, which must exist. */
   take(): ScheduledEntry {
-    const entry = this.#entries.shift() as ScheduledEntry; // the caller has seen it
+    const entry = this.#entries.shift() as ScheduledEntry; // as: the caller has checked that there is one
     this.#counts[entry.kind]--;
     return entry;
   }
 
-  // Behind all that is due no later, but before a goal of the same time.
+  // The position after all entries that are due no later, but before a goal of the same time.
   #placeFor({ due, kind }: ScheduledEntry): number {
     const isAfter = (other: ScheduledEntry) =>
       due > other.due || (due === other.due && (kind === 'goal' || other.kind !== 'goal'));

@@ -9,36 +9,36 @@ import {
   type OptionKinds,
 } from '../../core/options.js';
 
-/** What goes wrong with a request; give one of the kinds, and when it strikes. */
+/** A fault of a request: set one of the kinds, and when it applies. */
 export interface Fault {
-  /** Answers with this status before the service saw the request. */
+  /** Responds with this status before the service sees the request. */
   status?: number;
-  /** The body of the `status` answer: an object becomes JSON, text is sent as it is. */
+  /** The body of the `status` response: an object is sent as JSON, a string unchanged. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
-  /** The `Retry-After` of the `status` answer: seconds, or a date as text. */
+  /** The `Retry-After` of the `status` response: seconds, or a date as a string. */
   retryAfter?: number | string;
-  /** The connection closes before the service saw the request. */
+  /** The connection closes before the service sees the request. */
   drop?: boolean;
-  /** The request takes effect, then the connection closes without an answer. */
+  /** The request takes effect, then the connection closes without a response. */
   loseAnswer?: boolean;
-  /** The request takes no effect and gets no answer until the caller gives up. */
+  /** The request has no effect and gets no response until the caller gives up. */
   hang?: boolean;
-  /** Milliseconds that the answer comes late; goes together with the other kinds. */
+  /** The delay of the response in milliseconds; can be combined with the other kinds. */
   slow?: number;
-  /** The request takes effect; half of the answer arrives, then the connection breaks. */
+  /** The request takes effect; half of the response arrives, then the connection breaks. */
   truncate?: boolean;
-  /** The request takes effect; half of the answer arrives, then nothing until the caller gives up. */
+  /** The request takes effect; half of the response arrives, then nothing until the caller gives up. */
   stall?: boolean;
-  /** The request takes effect; the answer is broken JSON. */
+  /** The request takes effect; the response is broken JSON. */
   malformed?: boolean;
   /** A gateway's HTML page, with status 502 unless `status` says otherwise. */
   html?: boolean;
-  /** How often it strikes. @default 1 */
+  /** Number of requests that the fault applies to. @default 1 */
   times?: number;
-  /** How many requests pass before it strikes. @default 0 */
+  /** Number of requests that pass before the fault applies. @default 0 */
   after?: number;
-  /** The chance that it strikes a request, 0 to 1. @default 1 */
+  /** The probability that the fault applies to a request, 0 to 1. @default 1 */
   probability?: number;
 }
 
@@ -66,13 +66,16 @@ const faultKinds: OptionKinds<Fault> = {
   },
 };
 
-/** The faults that wait for requests. */
+/** The planned faults. */
 export interface Faults {
-  /** Plans a fault for an endpoint (`'POST /v1/send'`, or `'*'` for each); the answer takes it back. */
+  /**
+   * Plans a fault for an endpoint (`'POST /v1/send'`, or `'*'` for each); returns the function that removes
+   * it.
+   */
   fail(endpoint: string, fault: Fault): () => void;
-  /** The fault that strikes this request, if any. */
+  /** The fault that applies to this request, if any. */
   take(endpoint: string): Fault | undefined;
-  /** Forgets every planned fault. */
+  /** Removes all planned faults. */
   clear(): void;
 }
 
@@ -127,7 +130,7 @@ export function createFaults(endpoints: readonly string[], random: () => number)
 
 const maxCandidates = 5;
 
-/** The endpoints whose words are the most like those that were written. */
+/** Suggests the endpoints that are most similar to the written one. */
 function adviceFor(written: string, endpoints: readonly string[]): string {
   const wanted = wordsOf(written);
   const likeness = (endpoint: string) =>
@@ -151,7 +154,7 @@ function wordsOf(endpoint: string): string[] {
   return endpoint.toLowerCase().match(/[a-z]+/g) ?? [];
 }
 
-// `contact` for `contacts`
+// True for similar words, such as `contact` and `contacts`.
 function isLike(word: string, other: string): boolean {
   return word.startsWith(other) || other.startsWith(word);
 }

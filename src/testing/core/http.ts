@@ -5,21 +5,21 @@ import type { Clock } from './clock.js';
 import type { Match } from './router.js';
 import type { FakeRequest, FakeAnswer } from './types.js';
 
-/** One request on its way, the fault that strikes it, and how it would be answered. */
+/** A request in progress, its fault, and how to respond to it. */
 export interface FakeExchange {
   readonly request: Request;
   readonly record: RecordedRequest;
   readonly fault: Fault | undefined;
   readonly clock: Clock;
-  /** The service's own time, in milliseconds since 1970. */
+  /** The time of the service, in milliseconds since 1970. */
   readonly serviceTime: () => number;
   readonly reply: () => Promise<Response>;
 }
 
-/** The request that an answer belongs to. */
+/** The recorded request of each response. */
 export const recordOf = new WeakMap<Response, RecordedRequest>();
 
-/** Answers a request the way its fault has it; without one, properly. */
+/** Responds to a request as its fault says; without a fault, normally. */
 export async function breakExchange(exchange: FakeExchange): Promise<Response> {
   const { request, record, fault, clock, serviceTime } = exchange;
   request.signal.throwIfAborted();
@@ -65,7 +65,7 @@ async function attempt({ request, fault = {}, clock, reply }: FakeExchange): Pro
   return response;
 }
 
-/** What `fetch` rejects with when a connection breaks. */
+/** The error of `fetch` when a connection breaks. */
 const connectionLost = () => new TypeError('fetch failed', { cause: new Error('connection lost') });
 
 function untilAborted(signal: AbortSignal): Promise<never> {
@@ -92,7 +92,7 @@ const brokenJson = ({ status }: Response) =>
     headers: { 'Content-Type': 'application/json' },
   });
 
-/** A request that was read, and what was wrong with its body. */
+/** A request that was read, and the problem of its body, if any. */
 export interface Incoming {
   readonly request: FakeRequest;
   readonly problem: Refusal | undefined;
@@ -104,7 +104,7 @@ interface Body {
   readonly problem: Refusal | undefined;
 }
 
-/** Reads a request whole; a body that cannot be read is reported when its turn comes. */
+/** Reads a complete request. A body that cannot be read is reported only when the handler runs. */
 export async function readRequest(
   request: Request,
   url: URL,
@@ -162,7 +162,7 @@ function malformed(message: string): Body {
 
 const encoder = new TextEncoder();
 
-/** Turns what a handler answers into a response: text as it is, everything else as JSON. */
+/** Converts the result of a handler to a response: a string unchanged, everything else as JSON. */
 export function toResponse({ status = 200, body, headers = {} }: FakeAnswer): Response {
   if (body === undefined) {
     return new Response(null, { status, headers });
@@ -186,16 +186,16 @@ export interface FieldError {
   code: string;
 }
 
-/** What else a refusal may say. */
+/** Further details of a refusal. */
 interface RefusalDetails {
   errors?: FieldError[];
   suggestion?: string;
-  /** Sent as it is, in place of the usual error body. */
+  /** Sent unchanged, instead of the usual error body. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Thrown by handlers: the service answers with its status and an error body. */
+/** Thrown by handlers: the service responds with its status and an error body. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -215,12 +215,12 @@ export class Refusal extends Error {
   }
 }
 
-/** The same answer, but the connection breaks after half of its bytes. */
+/** The same response, but the connection breaks after half of its bytes. */
 export function truncate(response: Response): Response {
   return halve(response, (controller) => controller.error(new TypeError('terminated')));
 }
 
-/** The same answer, but nothing comes after half of its bytes, until the caller gives up. */
+/** The same response, but nothing follows half of its bytes until the caller gives up. */
 export function stall(
   response: Response,
   hold: (until: Promise<void>) => Promise<void>,
@@ -259,7 +259,7 @@ function halve(
     },
     cancel: (reason) => reader.cancel(reason),
   };
-  // No chunk ahead: an error would throw away what was not read yet.
+  // Do not buffer ahead: an error would discard the chunks that were not read yet.
   const body = new ReadableStream(source, { highWaterMark: 0 });
   return new Response(body, { status: response.status, headers: response.headers });
 }

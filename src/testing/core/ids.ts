@@ -1,26 +1,29 @@
 import type { OptionKind } from '../../core/options.js';
 
-/** How ids look on the wire. */
+/** The form of ids on the wire. */
 export type IdStyle = 'text' | 'uuid';
 
-/** The ids that a world has given out: it knows each by its text, callers by what the style makes of it. */
+/**
+ * The ids that a world has issued: the world stores each as text, and callers see it in the form of the
+ * style.
+ */
 export class Ids {
   readonly #issued: string[] = [];
   readonly #places = new Map<string, number>();
 
-  /** Notes a new id. */
+  /** Records a new id. */
   issue(id: string): string {
     this.#places.set(id, this.#issued.push(id));
     return id;
   }
 
-  /** An id as callers see it; any other text as it is. */
+  /** The form of an id that callers see; returns any other text unchanged. */
   toWire(text: string, style: IdStyle): string {
     const place = this.#places.get(text);
     return place === undefined || style === 'text' ? text : uuidOf(place);
   }
 
-  /** The id that a caller means; any other value as it is. */
+  /** The id that a caller refers to; returns any other value unchanged. */
   fromWire(value: unknown, style: IdStyle): unknown {
     const isId = style === 'uuid' && typeof value === 'string';
     return isId ? (this.#issued[placeOf(value) - 1] ?? value) : value;
@@ -41,7 +44,7 @@ export const address: OptionKind<string> = {
   allows: (value) => typeof value === 'string' && URL.canParse(value),
 };
 
-/** Tells one fake from another in its address and keys, also from those of other copies of this package. */
+/** A random id that distinguishes the addresses and keys of fakes, also across copies of this package. */
 export function fakeId(): string {
   const [number = 0] = crypto.getRandomValues(new Uint32Array(1));
   return number.toString(36).padStart(7, '0');

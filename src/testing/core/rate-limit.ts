@@ -1,15 +1,18 @@
 import { atLeast, milliseconds, oneOf, type OptionKinds } from '../../core/options.js';
 
-/** How many requests a service takes. */
+/** The rate limit of a service. */
 export interface RateLimitOptions {
   /** Requests per window; `Infinity` for no limit. */
   limit: number;
   windowMs: number;
-  /** `sliding` counts the last window, `fixed` starts anew each window, `bucket` refills evenly. @default 'sliding' */
+  /**
+   * `sliding` counts the last window, `fixed` restarts with each window, `bucket` refills evenly. @default
+   * 'sliding'
+   */
   algorithm?: 'sliding' | 'fixed' | 'bucket';
-  /** What a 429 says about when to come back. @default 'retry-after' */
+  /** How a 429 says when to retry. @default 'retry-after' */
   headers?: 'retry-after' | 'retry-after-date' | 'ratelimit' | 'x-ratelimit' | 'none';
-  /** How far ahead the clock is that the service's dates go by, in milliseconds. @default 0 */
+  /** How far ahead the clock of the service's dates is, in milliseconds. @default 0 */
   clockAheadMs?: number;
 }
 
@@ -22,7 +25,7 @@ export const rateLimitKinds: OptionKinds<RateLimitOptions> = {
   clockAheadMs: { form: 'a number of milliseconds', allows: Number.isFinite },
 };
 
-/** What the limiter thinks of one request. */
+/** The limiter's decision about one request. */
 export interface Verdict {
   readonly isAllowed: boolean;
   readonly headers: Readonly<Record<string, string>>;
@@ -43,7 +46,10 @@ interface Tally {
 
 type Counter = (now: number) => Tally;
 
-/** Reads its options with each request, since a fake's settings may change; another algorithm counts anew. */
+/**
+ * Creates a rate limiter. It reads its options with each request, since a fake's settings may change; a
+ * change of the algorithm resets the counts.
+ */
 export function createRateLimiter(optionsNow: () => RateLimitOptions): RateLimiter {
   const counters = new Map<string, Counter>();
   return {

@@ -18,29 +18,32 @@ export interface Service {
   readonly faults: Faults;
   /** The methods and paths it answers, as the endpoint table spells them. */
   readonly endpoints: string[];
-  /** Stands in for the global `fetch`; knows only the addresses of this fake, and brings its time. */
+  /** Replaces the global `fetch`; reaches only the addresses of this fake, and uses its clock. */
   readonly fetch: typeof fetch;
-  /** Answers one request; rejects where a network would fail. */
+  /** Handles one request; rejects where a network would fail. */
   readonly handle: (request: Request) => Promise<Response>;
   /** Request handlers for MSW's `setupServer` and `setupWorker`. */
   readonly handlers: () => Promise<MswHandler[]>;
-  /** Plans a fault for an endpoint (`'POST /v1/send'`, or `'*'` for each); the answer takes it back. */
+  /**
+   * Plans a fault for an endpoint (`'POST /v1/send'`, or `'*'` for each); returns the function that removes
+   * it.
+   */
   readonly fail: (endpoint: EndpointName | 'GET /cdn/{file}' | '*', fault: Fault) => () => void;
-  /** Moves a fake's time on, e.g. `advance('10m')`, and waits for what happens in it. */
+  /** Advances the fake's time, e.g. `advance('10m')`, and waits for the tasks that become due. */
   readonly advance: (duration: Duration) => Promise<void>;
-  /** Forgets requests, faults and rate-limit counts. */
+  /** Clears requests, faults and rate-limit counts. */
   readonly reset: () => void;
 }
 
-/** What a client of a fake is made with: `new MediaClient(fake.options)`. */
+/** Client options for a fake: `new MediaClient(fake.options)`. */
 export interface FakeClientOptions {
   readonly apiKey: string;
   readonly baseUrl: string;
-  /** Answers for the fake, without a socket. */
+  /** Reaches the fake without a socket. */
   readonly fetch: typeof fetch;
 }
 
-/** Builds a service out of its handlers and rules. */
+/** Builds a service from its handlers and rules. */
 export function createService<Scope>(options: ServiceOptions<Scope>): Service {
   const { clock, also, limit } = options;
   const endpoints = Object.keys(options.handlers);
@@ -137,41 +140,50 @@ function pathBelow(baseUrl: string, url: URL): string | undefined {
   return path === '' || path.startsWith('/') ? path : undefined;
 }
 
-/** What a service is made of. */
+/** The parts of a service. */
 export interface ServiceOptions<Scope> {
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly service: 'messaging' | 'media';
   readonly handlers: Handlers<Scope>;
-  /** Decides who calls, before the handler runs: throws a Refusal 401/403 or returns the scope. */
+  /**
+   * Authenticates the caller before the handler runs: returns the scope, or throws a `Refusal` with 401 or
+   * 403.
+   */
   enter(request: FakeRequest, endpoint: string): Scope;
   /** The name of the rate-limit bucket (the project, the key), or undefined for calls that do not count. */
   bucket(request: FakeRequest, endpoint: string): string | undefined;
-  /** As the settings are now. */
+  /** Returns the current rate limit. */
   readonly limit: () => RateLimitOptions;
   readonly wire: Wire;
-  /** A second address that is no part of the endpoint table, e.g. the CDN of finished files. */
+  /** A second address outside the endpoint table, e.g. the CDN of finished files. */
   readonly also?: SecondAddress;
   /** Chance, for faults with a `probability`. @default Math.random */
   readonly random?: () => number;
 }
 
-/** What lies between the handlers, which keep to the documents, and the wire of one world. */
+/** Translates between the handlers, which follow the documents, and the wire format of one world. */
 export interface Wire {
-  /** The request as the handlers know it. */
+  /** Converts a request to the form that the handlers read. */
   request(request: FakeRequest, endpoint: string): FakeRequest;
-  /** An answer as this service gives it. */
+  /** Converts a handler's response to the form of this world. */
   answer(answer: FakeAnswer, endpoint: string): FakeAnswer;
-  /** An object becomes JSON, text is sent as it is, `undefined` is an empty body. */
+  /**
+   * Builds the response of a refusal: an object is sent as JSON, a string unchanged, `undefined` as an empty
+   * body.
+   */
   refusal(refusal: Refusal, request: FakeRequest, requestId: string): FakeAnswer;
-  /** The answer to a request of this method, on its way. */
+  /** Changes a response just before it is delivered. */
   deliver(response: Response): Response;
 }
 
-/** Answers outside of the endpoint table: no keys, no rate limit, but recorded and breakable. */
+/**
+ * Handles requests outside the endpoint table: without keys and rate limit, but recorded and subject to
+ * faults.
+ */
 interface SecondAddress {
   readonly baseUrl: string;
-  /** The name that faults and records know it by. */
+  /** The name of this address in faults and records. */
   readonly endpoint: string;
   answer(request: Request, path: string): Response;
 }
@@ -235,7 +247,7 @@ function createPipeline<Scope>(options: ServiceOptions<Scope>): Pipeline {
   return { answer, reset: () => limiter.reset() };
 }
 
-/** A fault of the fake itself is shown, not hidden: 500 with its message. */
+/** Converts an error of the fake itself to a 500 with its message, so that it is visible. */
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) {
     return error;
@@ -252,13 +264,13 @@ export interface RecordedRequest {
   /** The row of the endpoint table, e.g. `GET /contacts/{id}`; `undefined` for a path outside of it. */
   readonly endpoint: string | undefined;
   readonly query: Readonly<Record<string, string>>;
-  /** By lower-case name. */
+  /** The headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   /** The parsed JSON body, or the `FormData` of a multipart body. */
   readonly body: unknown;
   /** The time on the fake's clock, in milliseconds since 1970. */
   readonly at: number;
-  /** The status that was answered; `undefined` while pending and when no answer was sent. */
+  /** The status of the response; `undefined` while pending and when no response was sent. */
   status: number | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { Ids } from './ids.js';
 import type { Clock } from './clock.js';
 
-/** A request as a handler sees it: parsed once, paths decoded. */
+/** A request for a handler: parsed once, with a decoded path. */
 export interface FakeRequest {
   readonly method: string;
   /** The path below the service's base address, without the query. */
@@ -16,10 +16,10 @@ export interface FakeRequest {
   readonly form: FormData | undefined;
 }
 
-/** What a handler answers: sent as JSON, with status 200 unless told otherwise. */
+/** The response of a handler: sent as JSON, by default with status 200. */
 export interface FakeAnswer {
   readonly status?: number;
-  /** Left out: an answer without a body. */
+  /** If omitted, the response has no body. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -29,11 +29,11 @@ export type Handlers<Scope> = Readonly<
   Record<string, (request: FakeRequest, scope: Scope) => FakeAnswer | Promise<FakeAnswer>>
 >;
 
-/** What every fake world is made of. */
+/** The parts that every fake world has. */
 export interface World {
   readonly clock: Clock;
   /** A new identifier, unique in the world, e.g. `con_000001`. */
   id(prefix: string): string;
-  /** What these identifiers look like to callers. */
+  /** The form of these identifiers for callers. */
   readonly ids: Ids;
 }

@@ -16,23 +16,26 @@ export interface FakeMedia extends Service {
   /** For `new MediaClient(fake.options)`: the key, the address and the `fetch`. */
   readonly options: FakeClientOptions;
   readonly apiKey: string;
-  /** How it behaves where the document leaves a choice; may be changed at any time. */
+  /** The behavior where the document leaves a choice; may be changed at any time. */
   readonly settings: MediaBehavior;
-  /** Every key that is let in; add one for a second budget, delete one to revoke it. */
+  /** All valid keys; add one for a second budget, delete one to revoke it. */
   readonly apiKeys: Set<string>;
-  /** Where finished files are downloaded; faults and records call it `GET /cdn/{file}`. */
+  /** The address of finished files; faults and records call it `GET /cdn/{file}`. */
   readonly cdnUrl: string;
-  /** Every file so far, oldest first. */
+  /** All files, oldest first. */
   readonly files: MediaFile[];
-  /** Every folder so far; push one to let `folderId` name it. */
+  /** All folders; push one to let `folderId` name it. */
   readonly folders: MediaFolder[];
   /** The kits that `brandId` may name. */
   readonly brandKits: BrandKit[];
-  /** Every POST to an audio webhook so far. */
+  /** All POST requests to audio webhooks. */
   readonly callbacks: CallbackAttempt[];
-  /** Scripts the ending of the next job, or of the next that matches; the answer takes it back. */
+  /**
+   * Scripts the ending of the next job, or of the next matching one; returns the function that removes the
+   * script.
+   */
   readonly outcome: (outcome: Outcome, match?: (job: Job) => boolean) => () => void;
-  /** The bytes that the download of a file delivers. */
+  /** Returns the bytes of the download of a file. */
   readonly contentOf: (fileId: string) => Bytes;
 }
 
@@ -42,7 +45,7 @@ const handlers: Handlers<MediaWorld> = {
   'GET /v1/generate/status': getStatus,
 };
 
-/** Makes a fake media service: `fake.fetch` and `fake.handlers()` reach it without a network. */
+/** Creates a fake media service: `fake.fetch` and `fake.handlers()` reach it without a network. */
 export function createFakeMedia(given?: FakeMediaOptions): FakeMedia {
   const options = readOptions(given, fakeMediaKinds, {
     name: '`createFakeMedia()`',

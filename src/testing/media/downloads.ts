@@ -3,19 +3,19 @@ import { formats, type Format } from './formats.js';
 import type { MediaFile } from './types.js';
 import type { MediaWorld } from './world.js';
 
-/** The name of downloads for faults and records: they are no part of the endpoint table. */
+/** The name of downloads in faults and records: they are not in the endpoint table. */
 export const downloadEndpoint = 'GET /cdn/{file}';
 
 interface Span {
   readonly from: number;
-  /** The first byte that is no longer part of it. */
+  /** The first byte after the span. */
   readonly to: number;
 }
 
-/** Answers a download from the CDN. */
+/** Handles a download from the CDN. */
 export function answerDownload(world: MediaWorld, request: Request, path: string): Response {
   if (request.headers.has('authorization')) {
-    // A CDN that sees a key has been told a secret: make the leak fail.
+    // A key must not be sent to a CDN: make the leak fail.
     return toResponse({ status: 400, body: 'Downloads take no Authorization header.' });
   }
   const file = world.files.find(({ download }) => download === world.cdnUrl + path);
@@ -55,7 +55,7 @@ function sizeOf({ options }: MediaWorld, file: MediaFile): number {
   return typeof fileBytes === 'number' ? fileBytes : fileBytes(file);
 }
 
-/** Reads a file of this size in pieces. */
+/** Creates a function that reads parts of a file of this size. */
 function reader(file: MediaFile, sizeBytes: number): (from: number, to: number) => Bytes {
   const format = formatOf(file);
   const head = format.head(file.lengthSeconds, sizeBytes);
@@ -80,13 +80,13 @@ function headersOf({ options }: MediaWorld, file: MediaFile): Headers {
   });
 }
 
-/** If-Range: a part is only sent of the file that the first part was of. */
+/** If-Range: send a part only if the file is the same as that of the first part. */
 function isResumable({ options }: MediaWorld, file: MediaFile, { headers }: Request): boolean {
   const condition = headers.get('if-range');
   return options.ranges !== false && (condition === null || condition === etagOf(file));
 }
 
-/** What `bytes=0-99`, `bytes=100-` or `bytes=-50` asks for; `undefined` for anything else, which is ignored. */
+/** Parses `bytes=0-99`, `bytes=100-` or `bytes=-50`; `undefined` for anything else, which is ignored. */
 function readRange({ headers }: Request, size: number): Span | undefined {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(headers.get('range') ?? '') ?? [];
   if (first === '' && last === '') {
@@ -99,7 +99,7 @@ function readRange({ headers }: Request, size: number): Span | undefined {
 
 const chunkBytes = 65_536;
 
-/** Sends a span of bytes in chunks, made when they are read; ends with the caller's abort. */
+/** Streams a span of bytes in chunks that are created when they are read; stops when the caller aborts. */
 function streamBytes(
   { from, to }: { readonly from: number; readonly to: number },
   signal: AbortSignal,
@@ -126,7 +126,7 @@ function streamBytes(
 /** `Uint8Array<ArrayBuffer>`, in words that TypeScript before 5.7 reads too: there it is no generic. */
 export type Bytes = ReturnType<Uint8ArrayConstructor['of']>;
 
-/** A prime, so that parts put together at a wrong offset never look right. */
+/** A prime, so that parts joined at a wrong offset never look right. */
 const periodBytes = 65_521;
 
 /** Bytes `from` to before `to` of a noise: the same for the same seed, different everywhere else. */

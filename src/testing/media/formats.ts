@@ -1,13 +1,13 @@
 import type { Bytes } from './downloads.js';
 
-/** How the files of a kind look: short, valid, and different from each other. */
+/** The file format of a kind: files are short, valid, and different from each other. */
 export interface Format {
   readonly contentType: string;
-  /** The size of a file that plays so long. */
+  /** The size in bytes of a file with this playing time. */
   sizeFor(lengthSeconds: number): number;
-  /** How a file of this size begins. */
+  /** The first bytes of a file of this size. */
   head(lengthSeconds: number, sizeBytes: number): Bytes;
-  /** The byte at a place behind the head. `noise` is any byte, which is heard or seen as nothing. */
+  /** The byte at a position after the head. `noise` is any byte; it is inaudible or invisible. */
   byteAt(place: number, noise: number): number;
 }
 
@@ -79,7 +79,7 @@ const height = 144;
 const millisecondsPerSecond = 1_000;
 const boxHeadBytes = 8;
 
-/** All of a film but its free space, whose bytes follow. */
+/** The whole video file except its free space, whose bytes follow. */
 function mp4Head({
   brand,
   lengthSeconds,
@@ -155,7 +155,7 @@ function movie(durationMs: number, pictureAt: number): Bytes {
   );
 }
 
-/** Where the one picture lies, how long it is shown, and how it is written. */
+/** The table of the single picture: its position, its duration and its encoding. */
 function table(durationMs: number, pictureAt: number): Bytes[] {
   const one = [...zeros(4), ...u32(1)];
   const decoder = [

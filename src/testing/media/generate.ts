@@ -19,7 +19,7 @@ import {
 import type { BrandKit, MediaFile } from './types.js';
 import type { MediaWorld } from './world.js';
 
-/** POST /v1/generate/video: every job is accepted or none, or one after another up to a refused one. */
+/** POST /v1/generate/video: accepts all jobs or none, or one after another up to a rejected one. */
 export function generateVideo(request: FakeRequest, world: MediaWorld): FakeAnswer {
   const { payload, file, folderId } = readFields(requestRules, request.body);
   const given: readonly unknown[] = Array.isArray(payload) ? payload : [];
@@ -86,7 +86,7 @@ function brandOf(
   return brandKits.find((kit) => kit.brandId === brandId);
 }
 
-/** Reads one job object of a video request, or refuses it. */
+/** Reads one job object of a video request; throws a `Refusal` if it is invalid. */
 function readVideoJob(world: MediaWorld, body: unknown, place: string): JobFields {
   const job = readFields(jobRules, body, place);
   checkSource(job, place);
@@ -146,7 +146,7 @@ function checkBrand({ brandKits }: MediaWorld, brandId: unknown): void {
   refuse('Brand kit not found or deleted.');
 }
 
-/** Drops what has no effect according to the job object's rules. */
+/** Removes the fields without effect, according to the job object's rules. */
 function withoutIdleFields(job: JobFields): JobFields {
   const idle = new Set<string>();
   if (job.templateId !== undefined) {
@@ -175,7 +175,7 @@ const audioRules: Rules = {
   webhook: { check: webAddress },
 };
 
-/** POST /v1/generate/audio: the answer only confirms acceptance. */
+/** POST /v1/generate/audio: the response only confirms acceptance. */
 export function generateAudio(request: FakeRequest, world: MediaWorld): FakeAnswer {
   const settings = readFields(audioRules, request.body);
   checkPending(world, 1);
@@ -226,7 +226,7 @@ function recordOf(world: MediaWorld, file: MediaFile): Record<string, unknown> {
   };
 }
 
-/** The state, in the words of this world. */
+/** The name of the state in this world. */
 function wordOf({ settings }: MediaWorld, { status }: MediaFile): string {
   if (settings.statusWords === 'upper') {
     return status.toUpperCase();
@@ -255,7 +255,7 @@ function progressOf(world: MediaWorld, file: MediaFile): number | undefined {
   return unit === 'percent' ? Math.floor(share * 100) : share;
 }
 
-/** Only a success is done to the end. */
+/** Only a successful job reaches full progress. */
 function shareDone({ status, startsAt, finishesAt }: MediaFile, now: number): number {
   if (status === 'success') {
     return 1;

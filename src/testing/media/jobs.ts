@@ -10,7 +10,7 @@ export function checkPending({ files, options, settings }: MediaWorld, added: nu
   if (pending + added <= pendingLimit) {
     return;
   }
-  // media, Errors 5 leaves the answer open: 429, and nothing of the request is accepted.
+  // media, Errors 5 leaves the response open: 429, and no job of the request is accepted.
   const headers = settings.capRetryAfter ? { 'Retry-After': '30' } : {};
   throw new Refusal(429, 'PENDING_LIMIT', `At most ${pendingLimit} jobs may be pending.`, {
     headers,
@@ -19,7 +19,7 @@ export function checkPending({ files, options, settings }: MediaWorld, added: nu
 
 const isPending = ({ status }: MediaFile) => status === 'queued' || status === 'processing';
 
-/** Takes a job in: it is queued, then processed, then finished, as the clock goes. */
+/** Accepts a job: it is queued, then processed, then finished, as the clock advances. */
 export function accept(
   world: MediaWorld,
   job: Pick<MediaFile, 'kind' | 'name' | 'folderId' | 'settings' | 'brand'>,
@@ -59,7 +59,7 @@ export function accept(
 }
 
 function finish(world: MediaWorld, file: MediaFile, outcome: Outcome): Promise<void> | undefined {
-  // A reset in between has forgotten the file.
+  // A reset in between has removed the file.
   if (!world.files.includes(file)) {
     return undefined;
   }
@@ -77,13 +77,13 @@ function downloadOf({ cdnUrl }: MediaWorld, { fileId, settings }: MediaFile): st
 /** A job before its times are known. */
 export type Job = Pick<MediaFile, 'fileId' | 'kind' | 'name' | 'settings'>;
 
-/** The scripted endings that wait for jobs. */
+/** The scripted endings of future jobs. */
 export interface Outcomes {
-  /** Scripts the ending of the next job that matches; the answer takes it back. */
+  /** Scripts the ending of the next matching job; returns the function that removes the script. */
   script(outcome: Outcome, match?: (job: Job) => boolean): () => void;
   /** The ending of this job, if one was scripted. */
   take(job: Job): Outcome | undefined;
-  /** The ending that an accepted job was given. */
+  /** The ending of an accepted job. */
   of(fileId: string): Outcome;
   clear(): void;
 }
@@ -122,7 +122,7 @@ export function createOutcomes(): Outcomes {
   };
 }
 
-/** How long a receiver may take to answer. */
+/** The time limit for the response of a receiver, in milliseconds. */
 const patienceMs = 10_000;
 
 /** Calls the webhook of a finished audio job. media, Events: how often is not shown. */

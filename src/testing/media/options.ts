@@ -18,15 +18,15 @@ import { mediaBehaviors, type MediaBehavior } from '../behavior/media.js';
 import { kindsOf } from '../behavior/setting.js';
 import type { BrandKit, MediaFile } from './types.js';
 
-/** How a fake media service behaves; what the document leaves open can be chosen. */
+/** Options of a fake media service, including the choices that the document leaves open. */
 export interface FakeMediaOptions {
-  /** A world: what the service does where its document is silent. */
+  /** The behavior of the service where its document is silent. */
   behavior?: Partial<MediaBehavior>;
-  /** @default an address of its own, `https://media-….fake` */
+  /** @default a separate address, `https://media-….fake` */
   baseUrl?: string;
-  /** Where finished files are downloaded. @default an address of its own, `https://cdn-….media.fake` */
+  /** The address of finished files. @default a separate address, `https://cdn-….media.fake` */
   cdnUrl?: string;
-  /** @default a key of its own, `media_key_…` */
+  /** @default a separate key, `media_key_…` */
   apiKey?: string;
   /** A clock, e.g. one shared with another fake, or how to make one. @default virtual time */
   clock?: Clock | ClockOptions;
@@ -34,11 +34,11 @@ export interface FakeMediaOptions {
   rateLimit?: Partial<RateLimitOptions> | false;
   /** Whether status calls count towards the rate limit, too. @default false */
   statusCounts?: boolean;
-  /** How many jobs may be queued or processing. @default 20 */
+  /** Maximum number of jobs that are queued or processing. @default 20 */
   pendingLimit?: number;
   /** The time from acceptance to the end. @default minutes for videos, seconds for audio */
   durations?: (file: MediaFile) => Duration;
-  /** How much of that time a job is queued, at most. @default '3s' */
+  /** Maximum part of `durations` during which a job is queued. @default '3s' */
   queueTime?: Duration;
   /** The size of finished files. A very small one ends in the middle. @default what their length takes */
   fileBytes?: number | ((file: MediaFile) => number);
@@ -52,15 +52,15 @@ export interface FakeMediaOptions {
   paidPlan?: boolean;
   /** The plan's longest export. @default 15 */
   maxExportMinutes?: number;
-  /** The body of a rejection: the document shows none. @default 'message' */
+  /** The form of the error body, which the document does not show. @default 'message' */
   errorShape?: MediaBehavior['errorShape'];
-  /** Which answers are wrapped in `{ success, data }`. @default 'documented' (video only) */
+  /** The responses that are wrapped in `{ success, data }`. @default 'documented' (video only) */
   envelopes?: 'documented' | 'always' | 'never';
   /** The name of the status in a status record. @default 'status' */
   statusField?: 'status' | 'state';
-  /** The unit of `progress`: the document shows none. @default 'percent' */
+  /** The unit of `progress`, which the document does not show. @default 'percent' */
   progress?: 'percent' | 'fraction' | 'none';
-  /** How long a finished file can be asked for; then its status is 404. @default Infinity */
+  /** How long the status of a finished file is available; then it is 404. @default Infinity */
   keepFor?: Duration;
   /** Chance, for faults with a `probability`. @default Math.random */
   random?: () => number;
@@ -79,7 +79,7 @@ const orFunction = (kind: OptionKind): OptionKind<never> => ({
   allows: (value) => typeof value === 'function' || kind.allows(value),
 });
 
-/** The kinds of these options. What is a setting of a world is checked there. */
+/** The kinds of these options. The settings of a world are checked separately. */
 export const fakeMediaKinds: OptionKinds<FakeMediaOptions> = {
   behavior: group(kindsOf(mediaBehaviors), 'an object of settings'),
   baseUrl: address,

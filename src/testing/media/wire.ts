@@ -7,7 +7,7 @@ import { cutRefusal, errorAnswer } from '../wire/errors.js';
 import type { FakeMediaOptions } from './options.js';
 import type { MediaWorld } from './world.js';
 
-/** What lies between the handlers, which keep to the document, and the wire of this world. */
+/** Translates between the handlers, which follow the document, and the wire format of this world. */
 export function mediaWire({ settings, ids, clock }: MediaWorld): Wire {
   return {
     request: (request) => withOwnIds(request, ids, settings.ids),
@@ -26,7 +26,7 @@ export function mediaWire({ settings, ids, clock }: MediaWorld): Wire {
   };
 }
 
-/** The settings of a fake that was given these; everything else as documented. */
+/** The settings of a fake with these options; all other settings as documented. */
 export function settingsOf(options: FakeMediaOptions): MediaBehavior {
   const { errorShape, envelopes, statusField, progress, statusCounts } = options;
   const alone = { errorShape, envelopes, statusField, progress, statusCounts };
@@ -34,7 +34,7 @@ export function settingsOf(options: FakeMediaOptions): MediaBehavior {
   return behaviorOf(mediaBehaviors, { ...options.behavior, ...Object.fromEntries(given) });
 }
 
-/** The document shows no status for either of these. */
+/** Sets the status of a refusal. The document shows no status for either of these. */
 function withStatus(refusal: Refusal, settings: MediaBehavior): Refusal {
   const statuses: Readonly<Record<string, number>> = {
     PENDING_LIMIT: settings.capStatus,

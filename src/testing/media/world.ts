@@ -8,7 +8,7 @@ import type { FakeMediaOptions } from './options.js';
 import type { BrandKit, CallbackAttempt, MediaFile, MediaFolder } from './types.js';
 import { refuse } from './rules.js';
 
-/** Everything a fake media service knows: one account. */
+/** The state of a fake media service with one account. */
 export interface MediaWorld extends World {
   readonly options: FakeMediaOptions;
   readonly settings: MediaBehavior;
@@ -21,12 +21,12 @@ export interface MediaWorld extends World {
   readonly brandKits: BrandKit[];
   readonly callbacks: CallbackAttempt[];
   readonly outcomes: Outcomes;
-  /** A file that is still kept, by its id. */
+  /** Finds a file that is still kept by its id. */
   find(fileId: string): MediaFile | undefined;
   reset(): void;
 }
 
-/** Makes a world without files. */
+/** Creates a world without files. */
 export function createWorld(options: FakeMediaOptions, settings: MediaBehavior): MediaWorld {
   const id = fakeId();
   const { apiKey = `media_key_${id}`, brandKits = [fullKit] } = options;
@@ -90,7 +90,7 @@ const fullKit: BrandKit = {
   voiceId: 'voice_of_the_kit',
 };
 
-/** Lets a request in, or refuses it: 401 without a valid key. */
+/** Admits a request, or rejects it with a 401 if it has no valid key. */
 export function enter(world: MediaWorld, request: FakeRequest): MediaWorld {
   // media, Authentication 1 and 3: every call, status included, sends the key.
   if (!world.apiKeys.has(keyOf(request) ?? '')) {

@@ -3,7 +3,7 @@ import type { FakeRequest } from '../core/types.js';
 import { forbidden, notFound } from './find.js';
 import type { MessagingWorld, Project, Scope, User } from './state.js';
 
-/** The name of the cookie that a session lives in; not given by the document. */
+/** The name of the session cookie; the document does not give it. */
 export const sessionCookie = 'token';
 
 /** Decides who calls: messaging, Authentication 1 to 7. */
@@ -98,7 +98,7 @@ function enterWithKey({ world, request, access }: AccessCall, key: string): Scop
     }
     throw forbidden('The key belongs to another project.');
   }
-  // Who acts with a key is not shown: it stands for the project's owner.
+  // The document does not show the user of a secret key: the key acts for the project's owner.
   return scopeOf(world, project, world.users.get(project.members[0]?.userId ?? ''));
 }
 

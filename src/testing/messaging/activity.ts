@@ -4,7 +4,7 @@ import type { Project, Scope } from './state.js';
 import { isActive } from './workflow-engine.js';
 import { feedOf } from './record.js';
 
-/** How far back the recent count looks (not shown). */
+/** The period of the recent count, in milliseconds (not shown by the document). */
 const recentMs = 24 * 3_600_000;
 
 /** The bodies of all five are not shown. */

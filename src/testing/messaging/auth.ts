@@ -66,7 +66,7 @@ function verifyEmail(request: FakeRequest, { world }: Scope): FakeAnswer {
   return done;
 }
 
-/** The same answer whether or not the email is known, so that accounts cannot be guessed. */
+/** Returns the same response whether or not the email is known, so that accounts cannot be guessed. */
 function mail(
   request: FakeRequest,
   { world }: Scope,

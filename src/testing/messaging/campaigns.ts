@@ -180,7 +180,7 @@ export function view(campaign: Campaign) {
   return { ...campaign, id: campaign.id, type: campaign.audienceType };
 }
 
-/** What keeps a campaign and its segment from being deleted. */
+/** True while the campaign and its segment cannot be deleted. */
 export function isActiveCampaign({ status }: Campaign): boolean {
   return status === 'SCHEDULED' || status === 'SENDING';
 }
@@ -257,7 +257,7 @@ function mailTo(
 
 function sendBatch(scope: Scope, campaign: Campaign, recipients: readonly Contact[]): void {
   for (const contact of recipients.slice(0, batchSize)) {
-    // Who has left since the start gets nothing.
+    // Skip contacts that were deleted or have unsubscribed since the start.
     if (!contact.subscribed || !scope.project.contacts.has(contact.id)) {
       continue;
     }
@@ -277,7 +277,7 @@ function sendBatch(scope: Scope, campaign: Campaign, recipients: readonly Contac
   });
 }
 
-/** Who has unsubscribed is left out (not shown). */
+/** The audience of a campaign, without unsubscribed contacts (not shown by the document). */
 function audienceOf(scope: Scope, campaign: Campaign): Contact[] {
   return contactsOf(scope, campaign).filter(({ subscribed }) => subscribed);
 }

@@ -101,7 +101,7 @@ function fieldReference(field: string): Reference {
 
 const escape = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** How a thing is referenced. */
+/** The ways to detect a reference to an object. */
 interface Reference {
   /** In a filter element, or in the configuration of a trigger or step. */
   inFilter(element: Readonly<Record<string, unknown>>): boolean;
@@ -114,7 +114,10 @@ interface Named {
   readonly name: string;
 }
 
-/** Which segments, campaigns and workflows refer to a thing; the shape of the answer is not shown. */
+/**
+ * The segments, campaigns and workflows that refer to an object; the document does not show the form of the
+ * response.
+ */
 export function usageOf(project: Project, reference: Reference): Record<string, Named[]> {
   const refers = (value: unknown) => mentions(value, reference);
   return {

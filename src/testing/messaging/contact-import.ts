@@ -95,7 +95,7 @@ export function parseCsv(text: string): string[][] {
 
 interface Cell {
   readonly value: string;
-  /** What came after it: a comma, a line break, or the end of the text. */
+  /** The separator after the field: a comma, a line break, or the end of the text. */
   readonly end: string;
 }
 

@@ -2,11 +2,11 @@ import { isRecord } from '../../core/values.js';
 import { recordEvent } from './record.js';
 import type { Contact, Scope, FieldType } from './state.js';
 
-/** What an upsert may change. */
+/** The fields that an upsert may change. */
 interface ContactChange {
   subscribed?: boolean | undefined;
   data?: unknown;
-  /** What a new contact is without `subscribed`. */
+  /** The value of `subscribed` for a new contact without one. */
   defaultSubscribed: boolean;
   /** Fires `contact.subscribed` or `contact.unsubscribed` on a flip. @default true */
   emitSubscription?: boolean;
@@ -66,7 +66,7 @@ export function changeEmail(scope: Scope, contact: Contact, email: string): void
   contactIds.set(contact.email, contact.id);
 }
 
-/** An email as services of this kind keep it, and answer it. */
+/** Normalizes an email as services of this kind store and return it. */
 function keptEmail(email: string): string {
   return email.trim().toLowerCase();
 }
@@ -127,7 +127,7 @@ const reservedKeys = new Set([
 
 /** An empty `data` object; without a prototype, so that every key is just a key. */
 export function emptyData(): Record<string, unknown> {
-  // Object.create() answers any.
+  // as: `Object.create()` returns `any`
   return Object.create(null) as Record<string, unknown>;
 }
 
@@ -153,7 +153,7 @@ export function patchData(scope: Scope, contact: Contact, data: unknown): Record
   return { ...contact.data, ...transient };
 }
 
-/** What an event keeps of its `data`: the plain values, those for one call included. */
+/** The data that an event keeps: the plain values, including those for one call. */
 export function eventData(data: unknown): Record<string, unknown> {
   const kept = emptyData();
   for (const [key, sent] of entriesOf(data)) {

@@ -19,11 +19,11 @@ import { addUser } from './users.js';
 import { messagingWire } from './wire.js';
 import { createWorld, ownerLogin } from './world.js';
 
-/** How a fake messaging service starts; the settings may be changed later. */
+/** Options of a fake messaging service; its settings may be changed later. */
 export interface FakeMessagingOptions extends SettingsOptions {
-  /** @default an address of its own, `https://messaging-….fake` */
+  /** @default a separate address, `https://messaging-….fake` */
   baseUrl?: string;
-  /** The keys of `project`. @default keys of its own, `sk_…` and `pk_…` */
+  /** The keys of `project`. @default separate keys, `sk_…` and `pk_…` */
   secretKey?: string;
   publicKey?: string;
   /** A clock, e.g. one shared with another fake, or how to make one. @default virtual time */
@@ -41,14 +41,14 @@ export interface FakeMessaging extends Service {
   readonly publicKey: string;
   /** The project of these keys, readable and changeable; `example.com` is verified in it. */
   readonly project: Project;
-  /** What its owner signs in with. */
+  /** The login of the project's owner. */
   readonly owner: { readonly email: string; readonly password: string };
   /** Every email that was sent, oldest first. */
   readonly outbox: readonly SentEmail[];
   readonly settings: MessagingSettings;
-  /** Everything else: users, sessions, mailed tokens, other projects. */
+  /** The whole state: users, sessions, mailed tokens, other projects. */
   readonly world: MessagingWorld;
-  /** Adds a project with an owner of its own. */
+  /** Adds a project with a separate owner. */
   readonly addProject: (name?: string) => Project;
   /** Fills `project` with made-up data, e.g. `seed({ contacts: 10_000 })`. */
   readonly seed: (plan: SeedPlan) => Seeded;
@@ -68,7 +68,7 @@ const fakeKinds: OptionKinds<FakeMessagingOptions> = {
   rateLimit: group(rateLimitKinds),
 };
 
-/** Makes a fake of the messaging service, to be reached by `fetch`, MSW or a local server. */
+/** Creates a fake messaging service, reached by `fetch`, MSW or a local server. */
 export function createFakeMessaging(given?: FakeMessagingOptions): FakeMessaging {
   const options = readOptions(given, fakeKinds, fakeOwner);
   const { secretKey, publicKey } = options;

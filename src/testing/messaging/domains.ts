@@ -21,7 +21,7 @@ export const handlers: Handlers<Scope> = {
       return readName(fields);
     });
     const same = [...scope.project.domains.values()].find(({ domain }) => domain === name);
-    // A domain that is there already is not shown: the same one is answered again.
+    // The document does not show the response for an existing domain: return it again.
     return { status: 201, body: view(same ?? addDomain(scope, name)) };
   },
 
@@ -69,7 +69,10 @@ function readName(fields: BodyFields): string {
   throw invalidField('domain', '`domain` must be a domain name.', 'invalid_format');
 }
 
-/** Record fields and the answer of a check are not shown: the domain, with the records to add. */
+/**
+ * The document shows neither the fields of records nor the response of a check: return the domain with the
+ * records to add.
+ */
 function view(domain: Domain) {
   return {
     ...domain,

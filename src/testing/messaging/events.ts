@@ -26,7 +26,7 @@ function track(request: FakeRequest, scope: Scope) {
     event: fields.requiredText('event'),
     data: fields.record('data'),
   }));
-  // What a new contact's state is here is not shown: subscribed, as with POST /contacts.
+  // The document does not show the state of a contact created here: subscribed, as with POST /contacts.
   const { contact } = upsertContact(scope, email, { data, defaultSubscribed: true });
   const { id } = recordEvent(scope, contact, event, eventData(data));
   return { contact: contact.id, event: id, timestamp: scope.world.clock.date().toISOString() };

@@ -12,7 +12,10 @@ export function matches(scope: Scope, contact: Contact, condition: unknown): boo
 
 type World = Scope['world'];
 
-/** The same for any reader; groups are a free choice, since their structure is not shown. */
+/**
+ * Like `matches()`, for any reader of fields. The form of groups is a free choice, since the document does
+ * not show it.
+ */
 export function meets(world: World, read: ReadField, condition: unknown): boolean {
   if (Array.isArray(condition)) {
     return condition.every((part) => meets(world, read, part));

@@ -9,14 +9,14 @@ interface Work<Item> {
   readonly items: readonly Item[];
   /** Handles one item and returns how to count it, e.g. `created`; throws when it cannot. */
   readonly handle: (item: Item) => 'success' | 'unchanged' | 'created' | 'updated';
-  /** How the list of errors names an item; `row` counts from 1. */
+  /** Identifies an item in the list of errors; `row` counts from 1. */
   readonly nameOf: (item: Item, row: number) => object;
 }
 
 /** Once a second a job handles as much as `settings.jobs.perSecond` says. */
 const tickMs = 1000;
 
-/** Queues work that goes on with the clock, and answers its `jobId`. */
+/** Queues work that advances with the clock; returns its `jobId`. */
 export function startJob<Item>(scope: Scope, work: Work<Item>): FakeAnswer {
   const job = addJob(scope, work.type, work.items.length);
   const proceed = () => {
@@ -101,7 +101,9 @@ function isForgotten({ world }: Scope, { finishedAt }: Job): boolean {
   return world.clock.now() - Date.parse(finishedAt) >= world.settings.jobs.keepMs;
 }
 
-/** The fields and status values of jobs are not shown: these are what services of this kind answer. */
+/**
+ * The document does not show the fields and status values of jobs: these are usual for services of this kind.
+ */
 function jobBody({ world }: Scope, job: Job): Record<string, unknown> {
   const { jobStatusField, jobWords, jobProgress } = world.settings;
   const ends = { done: jobWords, failed: failures[jobWords] };

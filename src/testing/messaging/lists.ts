@@ -9,7 +9,7 @@ export interface List<Item extends Listed> {
   readonly items: readonly Item[];
   /** The resource's own name, e.g. `templates`. */
   readonly name: string;
-  /** How the document shows this list; `cursor` where it shows nothing. */
+  /** The style of this list in the document; `cursor` if the document shows none. */
   readonly style: 'cursor' | 'page' | 'array';
 }
 
@@ -161,7 +161,7 @@ function readCursor(cursor: string): string {
   throw invalidParameter('cursor', 'The cursor is not one of this service.');
 }
 
-/** Where the list goes on; when the item is gone, at the place where it stood. */
+/** The index after an item; if the item is gone, the index of its former position. */
 function placeAfter(items: readonly Listed[], id: string): number {
   const index = items.findIndex((item) => item.id === id);
   if (index >= 0) {

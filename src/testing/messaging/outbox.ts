@@ -84,7 +84,7 @@ function valueAt(variables: Readonly<Record<string, unknown>>, path: string): un
   return value;
 }
 
-/** An object or a list has no text of its own: it is shown as JSON. */
+/** Converts a value to text; an object or a list becomes JSON. */
 function show(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

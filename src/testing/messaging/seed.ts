@@ -13,7 +13,7 @@ import { emptyData, patchData } from './contact-store.js';
 import { defaultSender } from './domains.js';
 import { refreshCount } from './filters.js';
 
-/** How many of each to make up. */
+/** The number of objects to create, by kind. */
 export interface SeedPlan {
   /** `contact-1@example.com` and so on; every tenth is unsubscribed. */
   contacts?: number;
@@ -47,7 +47,7 @@ const seedKinds: OptionKinds<SeedPlan> = {
   samples: flag,
 };
 
-/** What was made up, in the order of its making. */
+/** The created objects, in the order of their creation. */
 export interface Seeded {
   readonly contacts: readonly Contact[];
   readonly templates: readonly Template[];
@@ -340,7 +340,7 @@ function pastTimes(now: number, count: number): string[] {
   return times(count, (index) => new Date(now - (count - index - 1) * minuteMs).toISOString());
 }
 
-/** Makes so many, each from its index. */
+/** Creates `count` items, each from its index. */
 export function times<Item>(count: number, make: (index: number) => Item): Item[] {
   return Array.from({ length: count }, (_, index) => make(index));
 }

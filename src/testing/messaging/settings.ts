@@ -10,7 +10,7 @@ import {
 import { behaviorOf, kindsOf } from '../behavior/setting.js';
 import { messagingBehaviors, type MessagingBehavior } from '../behavior/messaging.js';
 
-/** How the fake behaves where the service's document leaves a choice; may be changed at any time. */
+/** The settings where the service's document leaves a choice; may be changed at any time. */
 export interface MessagingSettings extends MessagingBehavior {
   /** The `DISABLE_SIGNUPS` setting of the service. @default false */
   disableSignups: boolean;
@@ -18,13 +18,13 @@ export interface MessagingSettings extends MessagingBehavior {
   jobs: JobSettings;
   /** The total of the attachments of a `/v1/send`. @default 10 MB */
   maxAttachmentBytes: number;
-  /** Makes the calls of WEBHOOK steps. Left out: they are recorded as answered with 200, and go nowhere. */
+  /** Makes the calls of WEBHOOK steps. If omitted, they are recorded with a 200 response and not sent. */
   webhookFetch?: typeof fetch;
 }
 
-/** How fast import and bulk jobs are, and how long they are known. */
+/** The pace of import and bulk jobs, and how long they are kept. */
 export interface JobSettings {
-  /** How many rows or contacts a job handles in a second of the clock. @default 1000 */
+  /** Number of rows or contacts that a job handles per second of the clock. @default 1000 */
   perSecond: number;
   /** After how many milliseconds a finished job is forgotten (404). @default Infinity */
   keepMs: number;
@@ -52,7 +52,7 @@ export const settingsKinds: OptionKinds<SettingsOptions> = {
   webhookFetch: callback(),
 };
 
-/** The settings of a fake that was given these; everything else as documented. */
+/** The settings of a fake with these options; all other settings as documented. */
 export function settingsOf(given: SettingsOptions): MessagingSettings {
   const { behavior, jobs, disableSignups, maxAttachmentBytes, webhookFetch } = given;
   const world = behaviorOf(messagingBehaviors, { ...behavior, ...behaviorIn(given) });
@@ -66,7 +66,7 @@ export function settingsOf(given: SettingsOptions): MessagingSettings {
   };
 }
 
-/** The settings of a world that stand beside `behavior`. */
+/** Picks the settings of a world that are next to `behavior` in the options. */
 function behaviorIn(given: object): Partial<MessagingBehavior> {
   const entries = Object.entries(given).filter(
     ([name, value]) => name in messagingBehaviors && value !== undefined,

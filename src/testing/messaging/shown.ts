@@ -1,6 +1,6 @@
 import table from '../endpoints.json' with { type: 'json' };
 
-/** The fields of answers that the messaging document shows, or that a caller cannot go on without. */
+/** The response fields that the messaging document shows, or that a caller needs in any case. */
 const contact = ['id', 'email', 'subscribed', 'data', 'createdAt', 'updatedAt', '_meta'];
 const job = ['jobId', 'status', 'state', 'progress', 'result', 'failedReason'];
 const campaign = [
@@ -61,7 +61,10 @@ const optional: Readonly<Record<string, readonly string[]>> = {
 /** Objects have no empty string for a value. */
 export const objectFields: ReadonlySet<string> = new Set(['audienceFilter', 'condition']);
 
-/** Does the document show this field in the answers of this endpoint? The public API is shown whole. */
+/**
+ * True if the document shows this field in the responses of this endpoint. The public API is shown
+ * completely.
+ */
 export function isShown(endpoint: string, field: string): boolean {
   const names = shown[roomOf(endpoint)];
   return names === undefined || names.includes(field);
@@ -72,7 +75,7 @@ export function optionalFields(endpoint: string): readonly string[] {
   return optional[roomOf(endpoint)] ?? [];
 }
 
-/** Is the answer of this endpoint a list? */
+/** True if the response of this endpoint is a list. */
 export function isList(endpoint: string): boolean {
   return lists.has(endpoint);
 }
@@ -83,7 +86,7 @@ const lists = new Set(
 
 const roomOf = (endpoint: string) => /\/([\w-]+)/.exec(endpoint)?.[1] ?? '';
 
-/** Changes that the document gives no answer; no client could go on with them. */
+/** True for changes whose response the document does not show: no client could use it. */
 export function isSilent(endpoint: string): boolean {
   return endpoint.startsWith('DELETE ') || silent.has(endpoint);
 }

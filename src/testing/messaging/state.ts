@@ -1,12 +1,12 @@
 import type { World } from '../core/types.js';
 import type { MessagingSettings } from './settings.js';
 
-/** What every messaging handler gets beside the request. */
+/** The scope of a messaging handler's request. */
 export interface Scope {
   readonly world: MessagingWorld;
   /** The project that the key names, or that the path names for a session. */
   readonly project: Project;
-  /** Who is signed in; for calls with a secret key the owner of the project. */
+  /** The signed-in user; for calls with a secret key, the owner of the project. */
   readonly user?: User;
 }
 
@@ -32,7 +32,7 @@ export interface Project {
   name: string;
   secretKey: string;
   publicKey: string;
-  /** A disabled project answers 403 to everything. */
+  /** A disabled project responds to every request with a 403. */
   isDisabled: boolean;
   readonly settings: Record<string, unknown>;
   readonly createdAt: string;
@@ -56,7 +56,7 @@ export interface Project {
   readonly outbox: SentEmail[];
   /** Domains whose DNS records are set: `project.dns.add('mail.shop.test')` lets a check verify it. */
   readonly dns: Set<string>;
-  /** What WEBHOOK steps of workflows have called, oldest first. */
+  /** The calls of workflows' WEBHOOK steps, oldest first. */
   readonly webhooks: WebhookCall[];
 }
 
@@ -70,7 +70,7 @@ export interface Contact {
   updatedAt: string;
 }
 
-/** What a custom field holds. */
+/** The type of a custom field. */
 export type FieldType = 'string' | 'number' | 'boolean' | 'date';
 
 /** An email that the fake has sent, as the recipient would see it. */
@@ -267,7 +267,7 @@ export interface WebhookCall {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
   readonly at: string;
-  /** The answer's status; absent while it is awaited, and when none came. */
+  /** The status of the response; absent while it is pending, and if none came. */
   status?: number;
 }
 

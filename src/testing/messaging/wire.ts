@@ -7,7 +7,7 @@ import type { MessagingBehavior } from '../behavior/messaging.js';
 import type { MessagingWorld } from './state.js';
 import { isList, isShown, isSilent, objectFields, optionalFields } from './shown.js';
 
-/** What lies between the handlers, which keep to the document, and the wire of this world. */
+/** Translates between the handlers, which follow the document, and the wire format of this world. */
 export function messagingWire(world: () => MessagingWorld): Wire {
   const settings = () => world().settings;
   return {
@@ -29,7 +29,7 @@ export function messagingWire(world: () => MessagingWorld): Wire {
   };
 }
 
-/** An answer of a handler as a service of this world would give it. */
+/** Converts a handler's response to the form of this world. */
 function applySettings(
   answer: FakeAnswer,
   endpoint: string,
@@ -66,7 +66,7 @@ function acknowledged(
 
 type RecordFields = Record<string, unknown>;
 
-/** Changes the records of an answer: the answer itself, or what its envelope holds. */
+/** Changes the records of a response: the body itself, or the content of its envelope. */
 function eachRecord(body: unknown, change: (record: RecordFields) => RecordFields): unknown {
   if (Array.isArray(body)) {
     return body.map((item: unknown) => (isRecord(item) ? change(item) : item));
@@ -80,7 +80,7 @@ function eachRecord(body: unknown, change: (record: RecordFields) => RecordField
   return change(body);
 }
 
-/** The same for the items of a list, under whichever name. */
+/** Changes the items of a list, whatever the name of the list. */
 function eachItem(body: unknown, change: (record: RecordFields) => RecordFields): unknown {
   if (!isRecord(body)) {
     return eachRecord(body, change);
@@ -146,7 +146,9 @@ function decodeRequest(
     : request;
 }
 
-/** Who answers `null` or an empty string for no value takes it back as no value. */
+/**
+ * Removes `null` and empty strings that stand for no value: a service that returns them also accepts them.
+ */
 function withoutUnset(
   body: Record<string, unknown>,
   endpoint: string,

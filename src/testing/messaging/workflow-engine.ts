@@ -94,7 +94,7 @@ function walk(run: Run, stepId: string | undefined): void {
   }
 }
 
-/** Runs one step; the answer is the next one, or nothing when the walk stops here. */
+/** Runs one step; returns the id of the next step, or `undefined` if the execution stops here. */
 function takeStep(run: Run, stepId: string): string | undefined {
   const { scope, workflow, execution, contact } = run;
   const step = workflow.steps.get(stepId);
@@ -172,7 +172,7 @@ export interface Run {
   readonly contact: Contact;
 }
 
-/** What a step leads to: the next step, a pause, or the end. */
+/** The result of a step: the next step, a pause, or the end. */
 export type StepOutcome =
   | { readonly go: 'on'; readonly branch?: 'yes' | 'no' }
   | { readonly go: 'wait'; readonly forMs?: number; readonly forEvent?: string }
@@ -190,7 +190,10 @@ export const stepTypes: readonly string[] = [
   'EXIT',
 ];
 
-/** Where an execution starts: the oldest step that nothing leads to (entry: not shown). */
+/**
+ * The first step of an execution: the oldest step without an incoming transition (the entry is not shown by
+ * the document).
+ */
 function firstStep(workflow: Workflow): WorkflowStep | undefined {
   const targets = new Set(all(workflow.transitions).map((transition) => transition.toStepId));
   const steps = all(workflow.steps);

@@ -110,7 +110,7 @@ function holds({ scope, execution, contact }: Run, condition: unknown): boolean 
   return meets(scope.world, read, condition);
 }
 
-/** What came with the event and is not stored; its name is no field of the contact. */
+/** The data of the event that is not stored; its names are not fields of the contact. */
 function eventData({ context }: WorkflowExecution): Record<string, unknown> {
   const event = isRecord(context.event) ? context.event : {};
   return Object.fromEntries(Object.entries(event).filter(([field]) => field !== 'name'));
@@ -161,7 +161,7 @@ async function perform(webhookFetch: typeof fetch, call: WebhookCall): Promise<v
   const init = { method, headers, ...(hasBody && { body: JSON.stringify(body) }) };
   const response = await webhookFetch(url, init);
   call.status = response.status;
-  // What a failed call does to its execution is not shown: it ends there.
+  // The document does not show the effect of a failed call: the execution ends.
   if (!response.ok) {
     throw new Error(`The webhook ${url} answered with ${response.status}.`);
   }

@@ -6,7 +6,7 @@ import type { MessagingWorld, Project, User } from './state.js';
 import { addUser } from './users.js';
 import { onEvent } from './workflow-engine.js';
 
-/** Who owns the first project of every world. */
+/** The login of the owner of every world's first project. */
 export const ownerLogin = { email: 'owner@example.com', password: 'password' } as const;
 
 /** A world at its start, and the project that its keys belong to. */
@@ -16,7 +16,7 @@ interface Start {
   readonly owner: User;
 }
 
-/** What the keys of a world look like. */
+/** The keys of a world. */
 export interface Keys {
   /** Part of every key that the world makes. */
   readonly id: string;
@@ -25,7 +25,7 @@ export interface Keys {
   readonly publicKey?: string | undefined;
 }
 
-/** Makes a world with one user and one project; the same ids and keys each time. */
+/** Creates a world with one user and one project, always with the same ids and keys. */
 export function createWorld(clock: Clock, settings: MessagingSettings, keys: Keys): Start {
   const ids = new Ids();
   let count = 0;

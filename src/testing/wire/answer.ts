@@ -4,10 +4,10 @@ import type { BehaviorOf } from '../behavior/setting.js';
 import type { sharedBehaviors } from '../behavior/shared.js';
 import type { Ids, IdStyle } from '../core/ids.js';
 
-/** What both services share of a world. */
+/** The behavior that both services share. */
 export type SharedBehavior = BehaviorOf<typeof sharedBehaviors>;
 
-/** Writes the ids and additional fields of an answer as the settings say. */
+/** Writes the ids and additional fields of a response as the settings say. */
 export function encodeBody(body: unknown, behavior: SharedBehavior, ids: Ids): unknown {
   if (behavior.ids === 'text' && behavior.extraFields === 'none') {
     return body;
@@ -18,7 +18,7 @@ export function encodeBody(body: unknown, behavior: SharedBehavior, ids: Ids): u
   );
 }
 
-/** Puts an answer into the envelope, or takes it out; a documented envelope stays where it is. */
+/** Wraps a response in the envelope, or unwraps it; a documented envelope stays. */
 export function enveloped(
   answer: FakeAnswer,
   { envelopes }: Pick<SharedBehavior, 'envelopes'>,
@@ -37,7 +37,7 @@ export function enveloped(
 /** The names of keys, addresses and times: their values are not ids. */
 const keepsText = /key$|^token$|^url$|^download$|At$|_at$|^timestamp$/i;
 
-/** A later version of the service: its records have fields of its own. */
+/** Simulates a later version of the service, whose records have additional fields. */
 function withExtras(body: unknown, style: SharedBehavior['extraFields']): unknown {
   if (style === 'none') {
     return body;
@@ -48,7 +48,7 @@ function withExtras(body: unknown, style: SharedBehavior['extraFields']): unknow
   if (!isRecord(body)) {
     return body;
   }
-  // The `data` of an envelope or a list is the service's own.
+  // Do not extend the `data` of an envelope or a list: it belongs to the service.
   const isResource = 'id' in body || 'email' in body;
   const entries = Object.entries(body).map(([name, value]) => [
     name,
@@ -58,7 +58,7 @@ function withExtras(body: unknown, style: SharedBehavior['extraFields']): unknow
   return { ...grown, ...(style === 'flat' ? flat : nested) };
 }
 
-/** What the caller wrote comes back as it was. */
+/** Fields that the caller wrote; they are returned unchanged. */
 const isFree = new Set(['data', 'condition', 'audienceFilter', 'config', 'context', 'settings']);
 const flat = { objectVersion: 7 };
 const nested = {
@@ -66,7 +66,7 @@ const nested = {
   objectVersion: { major: 1, minor: null },
 };
 
-/** A request in which every id is the world's own. */
+/** Converts every id of a request to the world's form. */
 export function withOwnIds(request: FakeRequest, ids: Ids, style: IdStyle): FakeRequest {
   if (style === 'text') {
     return request;
@@ -107,7 +107,7 @@ export function mapJson(
   return Object.fromEntries(entries);
 }
 
-/** The value as it would come out of JSON: without `undefined`, with instances as plain objects. */
+/** Converts a value as JSON would: without `undefined`, with instances as plain objects. */
 export function asJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

@@ -1,29 +1,29 @@
 import { truncate, type Refusal } from '../core/http.js';
 import type { FakeAnswer } from '../core/types.js';
 
-/** The settings of a world that errors depend on. */
+/** The settings of a world that affect errors. */
 interface ErrorWorld {
   readonly errorShape: string;
   readonly refusals: 'status' | 'ok';
 }
 
-/** What an error body may tell. */
+/** The facts that an error body may contain. */
 interface ErrorFacts {
   readonly refusal: Refusal;
   readonly requestId: string;
   /** The time, in milliseconds since 1970. */
   readonly now: number;
-  /** Is this one of the two endpoints with the second documented body? */
+  /** True for the two endpoints with the second documented body. */
   readonly isLegacy: boolean;
 }
 
-/** A refusal as the world of `errorShape` and `refusals` has it. */
+/** The response of a refusal, by the settings `errorShape` and `refusals`. */
 export function errorAnswer({ errorShape, refusals }: ErrorWorld, facts: ErrorFacts): FakeAnswer {
   const { status, details } = facts.refusal;
   if ('body' in details) {
     return { status, body: details.body };
   }
-  // A limit and a breakdown are answered by what stands in front of the service.
+  // Rate limits and server errors keep their status: they come from a gateway in front of the service.
   if (refusals === 'ok' && status < 500 && status !== 429) {
     return { status: 200, body: envelope(facts) };
   }

@@ -6,13 +6,13 @@ export interface AutoPageOptions {
   readonly event?: string;
 }
 
-/** What is used of a tracker. */
+/** The part of a tracker that `autoPage()` uses. */
 export interface PageTracker {
   /** Tracks one event. */
   track(event: string, data: Record<string, Transient<string>>): TrackedEvent;
 }
 
-/** What is known of a tracker whose pages are tracked, whoever asked for it first. */
+/** The state of a tracker whose pages are tracked, shared by all callers. */
 interface Watch {
   isOn: boolean;
   /** The address of the page that was tracked last. */
@@ -22,11 +22,12 @@ interface Watch {
 const watches = new WeakMap<object, Watch>();
 
 /**
- * Tracks the page and each later route of a single-page app, a change of the path being a new page, and
- * the page again when it comes back from the back/forward cache. Its data are values of this event only:
- * `url` (without query and fragment, which may hold secrets), `referrer` and the UTM parameters. Returns
- * the function that stops it. A second call for the same tracker does nothing, nor does one on a server.
- * Never throws.
+ * Tracks the page and each later route of a single-page app.
+ *
+ * A change of the path counts as a new page; a page that comes back from the back/forward cache is tracked
+ * again. The data are values of this event only: `url` (without query and fragment, which may hold secrets),
+ * `referrer` and the UTM parameters. Returns the function that stops it. A second call for the same tracker
+ * does nothing, and neither does a call on a server. Never throws.
  */
 export function autoPage(tracker: PageTracker, options?: AutoPageOptions): () => void {
   const watch = watches.get(tracker) ?? { isOn: false, last: '' };
@@ -46,7 +47,7 @@ export function autoPage(tracker: PageTracker, options?: AutoPageOptions): () =>
       const data = dataOf({ url, referrer: referrer && withoutQuery(referrer) });
       tracker.track(options?.event || 'page_viewed', data);
     } catch (error) {
-      // A router would take it for a failed navigation.
+      // Do not rethrow: a router would treat the error as a failed navigation.
       console.error(error);
     }
     referrer = url;
@@ -69,7 +70,7 @@ export function autoPage(tracker: PageTracker, options?: AutoPageOptions): () =>
 
 const withoutQuery = (url: string): string => url.replace(/[?#].*/, '');
 
-/** Values that no contact keeps, and none that is empty. */
+/** Marks the values as transient, and omits empty ones. */
 const dataOf = (values: Record<string, string>): Record<string, Transient<string>> => {
   const utm = [...new URLSearchParams(location.search)].filter(([name]) => /^utm_/.test(name));
   const filled = [...Object.entries(values), ...utm].filter(([, value]) => value);
@@ -78,7 +79,7 @@ const dataOf = (values: Record<string, string>): Record<string, Transient<string
 
 /** Calls `look` after each change of the address within the page; returns the function that stops it. */
 const watchRoutes = (look: () => void): (() => void) => {
-  // Not in every browser: it tells of routers that use it, and of all others.
+  // The Navigation API is not in every browser. It reports the changes of all routers.
   const { navigation } = globalThis as { navigation?: EventTarget };
   if (navigation) {
     navigation.addEventListener('currententrychange', look);
@@ -92,7 +93,7 @@ const watchRoutes = (look: () => void): (() => void) => {
   };
 };
 
-/** Calls `look` after a change of the address; no event tells of these two. */
+/** Calls `look` after a change of the address: no event reports these two methods. */
 const patch = (name: 'pushState' | 'replaceState', look: () => void): (() => void) => {
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called with `history` below
   const original = history[name];
@@ -106,7 +107,7 @@ const patch = (name: 'pushState' | 'replaceState', look: () => void): (() => voi
   history[name] = changed;
   return () => {
     isStopped = true;
-    // Another script may have put its own around ours: then ours stays, and does nothing.
+    // If another script has wrapped this function since, it stays in place and does nothing.
     if (history[name] === changed) {
       history[name] = original;
     }

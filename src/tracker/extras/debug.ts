@@ -1,8 +1,8 @@
 import type { EventMap, Tracker, TrackerNotices } from '../types.js';
 
 /**
- * Writes one readable line to the console for each notice of a tracker: the event and what became
- * of it, no email and no data. Returns the function that stops it.
+ * Writes one readable line to the console for each notice of a tracker: the event and its outcome, without
+ * email and data. Returns the function that stops it.
  */
 export function debug<Events extends EventMap<Events>>(
   tracker: Pick<Tracker<Events>, 'on'>,

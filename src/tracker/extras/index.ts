@@ -8,8 +8,10 @@ export type * from '../types.js';
 export type BeforeSend = (event: PendingEvent) => PendingEvent | null;
 
 /**
- * Adds when the event was tracked and its id as values of this event only, since the service sees
- * an event when it arrives: `data.timestamp` and `data.eventId`. `beforeSend: stamp`.
+ * Adds the time and the id of an event to its data.
+ *
+ * The service dates an event by its arrival. These are values of this event only: `data.timestamp` and
+ * `data.eventId`. Usage: `beforeSend: stamp`.
  */
 export const stamp: BeforeSend = (event) => {
   const timestamp = {

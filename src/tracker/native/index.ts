@@ -9,28 +9,32 @@ export type * from '../types.js';
 export type { NativeStorage };
 
 /**
- * Calls `leave` when the app goes to the background, and `comeBack` when it is shown again. Returns
- * the function that stops it.
+ * Calls `leave` when the app goes to the background, and `comeBack` when it is visible again. Returns the
+ * function that stops it.
  */
 export type OnExit = (leave: () => void, comeBack: () => void) => () => void;
 
 /**
- * Options of {@link createNativeTracker}: those of `createTracker`, without what belongs to a
- * browser. Times are in milliseconds.
+ * Options of {@link createNativeTracker}: those of `createTracker`, without the browser-only ones. Times are
+ * in milliseconds.
  */
 export interface NativeTrackerOptions extends Omit<TrackerOptions, 'storage' | 'honorGpc'> {
-  /** Where events wait: only this app may use it. `memory` ends with the app. */
+  /** The storage for waiting events; no other app may use it. `memory` ends with the app. */
   readonly storage: NativeStorage | 'memory';
-  /** Tells of the life of the app; without it nothing is handed over when the app is left. */
+  /** Reports when the app is left and shown again; without it no event is sent when the app is left. */
   readonly onExit?: OnExit;
-  /** False while there is no network, so that it is tried once a minute. By default it always is. */
+  /**
+   * Returns false while there is no network: the tracker then tries once a minute. By default it assumes a
+   * network.
+   */
   readonly hasNetwork?: () => boolean;
 }
 
 /**
- * The event tracker for places without a `document`, such as React Native: the same rules, with a
- * storage and a lifecycle that you give. One tracker of a namespace at a time. `postreel/tracker`
- * takes nothing in there.
+ * Creates the event tracker of an app without a `document`, such as one in React Native.
+ *
+ * It follows the rules of `createTracker`, with a storage and a lifecycle that you supply. Use one tracker of
+ * a namespace at a time. `postreel/tracker` drops all events in such an app.
  *
  * @example
  * const tracker = createNativeTracker({ publicKey: 'pk_…', baseUrl, storage, onExit });
@@ -60,7 +64,7 @@ export function createNativeTracker<Events extends EventMap<Events> = AnyEvents>
   return createTrackerIn<Events>(place, { ...rest, honorGpc: false });
 }
 
-/** One app at a time: all that is stored is its own, and is taken over at once. */
+/** Only one app uses the storage: it takes over all stored events at once. */
 const noTabs: Place['createTabs'] = ({ queue, onChange }): Tabs => ({
   open: () => undefined,
   close: () => undefined,
@@ -86,7 +90,7 @@ function liveIn(onExit: OnExit | undefined, life: Life): () => void {
       }
     },
   );
-  // An effect that returns nothing stops nothing.
+  // The effect may return no function to stop it.
   return () => (typeof stop === 'function' ? stop() : undefined);
 }
 
@@ -100,7 +104,7 @@ function memoryStore(): NativeStorage {
   };
 }
 
-/** Refuses what is not supported, in plain JavaScript too. */
+/** Throws for unsupported options, also in plain JavaScript. */
 function refuseUnsupported(options: object): void {
   const { storage, honorGpc, baseUrl } = options as Record<string, unknown>; // as: read by name
   if (storage === 'durable') {
@@ -110,11 +114,11 @@ function refuseUnsupported(options: object): void {
     throw new TypeError('honorGpc is for browsers: set consent');
   }
   if (baseUrl === '') {
-    throw new TypeError('baseUrl is missing'); // an app has no address of its own
+    throw new TypeError('baseUrl is missing'); // an app has no page address, so a relative address cannot work
   }
 }
 
-/** Refuses at once what would lose events in silence later. */
+/** Throws at once for a storage that would silently lose events later. */
 function checkStorage(storage: NativeStorage): void {
   const names = ['keys', 'get', 'set', 'remove'] as const;
   const missing = names.filter((name) => !hasMethod(storage, name));
@@ -130,6 +134,6 @@ function hasMethod(given: unknown, name: keyof NativeStorage): boolean {
   try {
     return typeof Reflect.get(Object(given) as object, name) === 'function';
   } catch {
-    return false; // whatever it is, it is no store
+    return false; // a storage whose properties cannot be read is invalid
   }
 }

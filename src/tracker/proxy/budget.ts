@@ -1,15 +1,17 @@
 const WINDOW_MS = 60_000;
-/** A page waits no longer for a `Retry-After`; a service's clock or typing error must not shut it. */
+/**
+ * The longest pause after a `Retry-After`: a wrong clock or value of the service must not block the proxy.
+ */
 const MAX_WAIT_MS = 300_000;
 
 /**
- * The rate budget of one proxy. A slot is held from sending until a window after its answer:
- * whatever window the service counts in, it never sees too many.
+ * The rate budget of one proxy. A slot is held from sending until one window after the response: however the
+ * service counts its window, it never sees too many requests.
  */
 export class Budget {
   readonly #limit: number;
   #open = 0;
-  /** When each answered slot is free again, earliest first. */
+  /** The times at which the slots of ended requests become free, earliest first. */
   #freeAt: number[] = [];
   #closedUntil = 0;
 
@@ -17,7 +19,7 @@ export class Budget {
     this.#limit = Math.max(1, Math.floor(perMinute));
   }
 
-  /** Milliseconds until a slot is free; 0 takes one. */
+  /** Milliseconds until a slot is free; 0 takes the slot. */
   take(): number {
     const now = Date.now();
     this.#freeAt = this.#freeAt.filter((freeAt) => freeAt > now && freeAt <= now + WINDOW_MS);
@@ -32,26 +34,26 @@ export class Budget {
     return 0;
   }
 
-  /** Milliseconds for which the service has asked not to send. */
+  /** Milliseconds left of the pause that the service requested. */
   waitMs(): number {
     const waitMs = this.#closedUntil - Date.now();
-    // Longer than any wait: the clock was set back.
+    // A pause longer than the maximum was set before the clock was set back.
     return waitMs > 0 && waitMs <= MAX_WAIT_MS ? waitMs : 0;
   }
 
-  /** The answer has come: the slot is free a window later. */
+  /** Called when the response has arrived: the slot becomes free one window later. */
   answered(): void {
     this.#open--;
     this.#freeAt.push(Date.now() + WINDOW_MS);
   }
 
-  /** The service answered 429, perhaps to another program of the project: nothing is sent. */
+  /** Called after a 429, perhaps because of another program of the project: pauses all requests. */
   close(retryAfter: string | null | undefined): void {
     this.#closedUntil = Date.now() + waitOf(retryAfter);
   }
 }
 
-/** The milliseconds of a `Retry-After`, in seconds or as a date; a minute where it has neither. */
+/** Parses a `Retry-After`, in seconds or as a date, to milliseconds; a minute if it is neither. */
 function waitOf(retryAfter: string | null | undefined): number {
   const text = retryAfter?.trim() ?? '';
   const asked = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();

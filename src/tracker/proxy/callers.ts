@@ -1,20 +1,20 @@
 const WINDOW_MS = 60_000;
-/** Callers that are told apart at one time; those beyond share one allowance. */
+/** The maximum number of callers counted separately at one time; further callers share one limit. */
 const MAX_CALLERS = 10_000;
-/** A name is only compared: what is longer is cut. */
+/** The maximum length of a caller's name; names are only compared, so longer ones are cut. */
 const MAX_NAME = 200;
 
 /** Counts the events of each caller. A minute begins with the first event after a quiet minute. */
 export class Callers {
   readonly #limit: number;
-  /** In the order in which their minutes began. */
+  /** The minutes of the callers, in the order of their start. */
   readonly #minutes = new Map<string, { readonly endsAt: number; count: number }>();
 
   constructor(perCaller: number) {
     this.#limit = Math.max(1, Math.floor(perCaller));
   }
 
-  /** Milliseconds until a caller may send one more event; 0 counts it. */
+  /** Milliseconds until a caller may send another event; 0 counts the event. */
   take(caller: string | undefined): number {
     const now = Date.now();
     this.#forgetEnded(now);
@@ -35,7 +35,7 @@ export class Callers {
 
   #forgetEnded(now: number): void {
     for (const [name, { endsAt }] of this.#minutes) {
-      // A minute that ends later than a minute from now was begun by a clock that was set back.
+      // Ignore a minute that ends more than a minute from now: the clock was set back since it began.
       if (endsAt > now && endsAt <= now + WINDOW_MS) {
         return;
       }

@@ -2,21 +2,21 @@ import { sendOnce } from '../../core/send-once.js';
 import { version } from '../../core/version.js';
 import type { ProxiedEvent, TrackProxyOptions } from './options.js';
 
-/** The service may take this long; the page does not wait for it. */
+/** The time limit of a request to the service; the page does not wait for it. */
 const MAX_EXCHANGE_MS = 60_000;
 
-/** What the page is told: a status, and how many seconds to wait. */
+/** The response to the page: a status, and the seconds to wait. */
 export interface Answer {
   /** 502 and 504: the service may have taken the event. */
   readonly status: number;
   readonly retryAfter?: string | null | undefined;
 }
 
-/** Sends one event on to the service. Never rejects, and always ends. */
+/** Sends one event to the service. Never rejects, and always ends. */
 export async function forward(event: ProxiedEvent, options: TrackProxyOptions): Promise<Answer> {
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  // Not left to the signal: a `fetch` of the caller's may ignore it.
+  // Use a timer besides the signal: a custom `fetch` may ignore the signal.
   const late = new Promise<Answer>((resolve) => {
     timer = setTimeout(() => {
       controller.abort();
@@ -47,14 +47,14 @@ async function exchange(
     return { status: isSuccess(await response.json()) ? 200 : 502 };
   }
   warnOfRedirect(response.status, baseUrl);
-  // What the service answers in words stays here.
+  // Do not pass the service's response body to the page.
   response.body?.cancel().catch(() => undefined);
   return { status: statusFor(response.status), retryAfter: response.headers.get('Retry-After') };
 }
 
 const warned = new Set<string>();
 
-/** A redirect is not followed, for the key would go along: said once for each address. */
+/** Warns once per address. A redirect is not followed, because the key would be sent along. */
 function warnOfRedirect(status: number, baseUrl: string): void {
   const isRedirect = status === 0 || (status >= 300 && status < 400);
   if (isRedirect && !warned.has(baseUrl)) {
@@ -68,12 +68,14 @@ function warnOfRedirect(status: number, baseUrl: string): void {
 const isSuccess = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'success' in body && body.success === true;
 
-/** What a page should do about an answer: drop the event, wait, or count it as in doubt. */
+/**
+ * Converts a status of the service to one that makes the page drop the event, wait, or count it as ambiguous.
+ */
 function statusFor(status: number): number {
   if (status === 429) {
     return 429;
   }
-  // A wrong key, address or redirect is not the page's fault: nothing was taken.
+  // A wrong key, address or redirect is not the page's fault: the service took no event.
   if ([0, 401, 403, 404, 503].includes(status) || (status >= 300 && status < 400)) {
     return 503;
   }

@@ -7,13 +7,13 @@ import { Sender, tooMany } from './sender.js';
 export { type ProxiedEvent, type TrackProxyOptions } from './options.js';
 
 /**
- * Makes a handler for a route of your own, in any server that speaks `Request` and `Response`:
- * no preflight, no host that a blocker knows, no key in the page. Point a tracker with
- * `proxy: true` at it. Only `event`, `email` and `data` go on. Each id is sent once; one whose
- * answer leaves open whether the service took the event is never sent again. Requests of other
- * origins, of more than 64 KB or 20 events are refused. Beyond `perCaller` and `perMinute` the page
- * gets a 429 and waits. The route is as public as a public key unless `authorize` decides whom an
- * event belongs to.
+ * Creates a handler for your proxy route, for any server with `Request` and `Response`.
+ *
+ * The page needs no preflight, no host that a blocker knows, and no key. Point a tracker with `proxy: true`
+ * at the route. The handler passes on `event`, `email` and `data` only, and sends each id once: an event
+ * whose response leaves open whether the service took it is never sent again. It rejects requests from other
+ * origins, and those of more than 64 KB or 20 events. Beyond `perCaller` and `perMinute` the page gets a 429
+ * and waits. The route is as public as a public key, unless `authorize` decides whose contact an event gets.
  *
  * @example
  * // Serves POST /collect/v1/track for `createTracker({ proxy: true, baseUrl: '/collect' })`.
@@ -48,7 +48,7 @@ export function createTrackProxy(
     }
     const deadline = createDeadline(options.timeout ?? 10_000);
     try {
-      // What is not read to its end was no request.
+      // A body that was not read to its end counts as an invalid request.
       const read = await deadline.or(
         504,
         readEvents(request).catch(() => 400),
@@ -57,7 +57,8 @@ export function createTrackProxy(
         return respond({ status: read });
       }
       const caller = nameOf(request, options);
-      // One slow event does not hide what became of the others; those of one contact keep their order.
+      // Send the events of different contacts in parallel, so that one slow event does not hide the outcome
+      // of the others. Those of one contact keep their order.
       const inTurn = createTurns();
       const answers = await Promise.all(
         read.items.map((item) => {
@@ -72,21 +73,21 @@ export function createTrackProxy(
   };
 }
 
-/** The status that refuses a request before it is read. */
+/** The status that rejects a request before its body is read. */
 function refusalOf(request: Request, { origins }: TrackProxyOptions): number | undefined {
-  // Another site can send this type only after a preflight, which is never granted here.
+  // Another site can send JSON only after a preflight, which this proxy never grants.
   if (request.method !== 'POST' || !isJson(request)) {
     return 415;
   }
   return isSameOrigin(request, origins) ? undefined : 403;
 }
 
-/** Who sends a request; `isUnknown` where that could not be found out. */
+/** The caller of a request; `isUnknown` if `callerOf` failed. */
 type Caller = Promise<{ readonly name?: string | undefined; readonly isUnknown?: true }>;
 
 async function nameOf(request: Request, { callerOf }: TrackProxyOptions): Caller {
   try {
-    // as: plain JavaScript may return anything, such as the number of a user
+    // as: plain JavaScript may return anything, such as a user's number
     const name = (await callerOf?.(request)) as string | number | null | undefined;
     return { name: name == null ? undefined : String(name) };
   } catch {
@@ -94,7 +95,7 @@ async function nameOf(request: Request, { callerOf }: TrackProxyOptions): Caller
   }
 }
 
-/** The event as it may go on; a number is the status that refuses it. */
+/** The event as `authorize` allows it; a number is the status that rejects it. */
 async function authorized(
   request: Request,
   item: Incoming,
@@ -111,15 +112,15 @@ async function authorized(
     const { event, email, data } = allowed;
     return { id: item.id, event: { event, email, data } };
   } catch {
-    // Nothing was sent: the page tries again later.
+    // No event was sent: the page tries again later.
     return 503;
   }
 }
 
-/** A slow event of a contact holds up its next ones no longer. */
+/** After this time a slow event no longer delays the next events of its contact. */
 const MAX_TURN_MS = 1000;
 
-/** Begins work of one name after the work before it. */
+/** Runs the tasks of one name one after another. */
 function createTurns() {
   const last = new Map<string | undefined, Promise<unknown>>();
   return async <Result>(name: string | undefined, work: () => Promise<Result>): Promise<Result> => {
@@ -132,7 +133,7 @@ function createTurns() {
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The time at which a page is answered, whatever still goes on. */
+/** The deadline for the response to a page, even if work is still in progress. */
 function createDeadline(delayMs: number) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const passed = new Promise<void>((resolve) => {
@@ -145,7 +146,7 @@ function createDeadline(delayMs: number) {
   };
 }
 
-/** Neutral: a page hears nothing of what the service answered in words. */
+/** Builds a neutral response: the page does not see the service's messages. */
 function respond({ status, retryAfter }: Answer, results?: readonly number[]): Response {
   const headers = new Headers({
     'Content-Type': 'application/json',

@@ -1,19 +1,19 @@
 import type { ProxiedEvent } from './options.js';
 
-/** What browsers carry at the end of a page, and no more. */
+/** The limit of browsers for requests at the end of a page, in bytes. */
 const MAX_BYTES = 65_536;
-/** What a tracker hands over in one request. */
+/** The maximum number of events that a tracker sends in one request. */
 const MAX_EVENTS = 20;
-/** Ids are remembered: those of a tracker are shorter. */
+/** The maximum length of an id, because ids are remembered; those of a tracker are shorter. */
 const MAX_ID = 500;
 
-/** An event and the id by which the page tells repeats apart. */
+/** An event, and the id by which the proxy detects repeats. */
 export interface Incoming {
   readonly id: string | undefined;
   readonly event: ProxiedEvent;
 }
 
-/** What a request holds; a number is the status that refuses it. */
+/** Reads the events of a request; a number is the status that rejects it. */
 export async function readEvents(
   request: Request,
 ): Promise<{ readonly items: (Incoming | undefined)[]; readonly isList: boolean } | number> {
@@ -32,13 +32,13 @@ export async function readEvents(
   return items.length > MAX_EVENTS ? 413 : { items: items.map(eventOf), isList };
 }
 
-/** True for a body of JSON, however the header spells it. */
+/** True for a JSON body, in any spelling of the header. */
 export function isJson({ headers }: Request): boolean {
   const [type = ''] = (headers.get('Content-Type') ?? '').split(';');
   return type.trim().toLowerCase() === 'application/json';
 }
 
-/** True unless a browser says that a page of another origin asks. */
+/** True unless the headers say that a page of another origin sent the request. */
 export function isSameOrigin({ headers, url }: Request, origins: readonly string[] = []): boolean {
   const origin = headers.get('Origin');
   if (origin !== null && origins.includes(origin)) {
@@ -48,14 +48,14 @@ export function isSameOrigin({ headers, url }: Request, origins: readonly string
   if (site !== null) {
     return site === 'same-origin';
   }
-  // A front server may have changed the scheme and the host, and then names the one that was asked
-  // for. No page of another origin can set these headers without a preflight.
+  // A front server may have changed the scheme and the host; it then names the original host in these
+  // headers. No page of another origin can set them without a preflight.
   const forwarded = headers.get('X-Forwarded-Host')?.split(',')[0]?.trim();
   const host = forwarded ?? headers.get('Host') ?? new URL(url).host;
   return origin === null || origin.replace(/^https?:\/\//, '') === host;
 }
 
-/** Only these fields go on: another one could mean something under a secret key. */
+/** Pass on only these fields: another one could have an effect together with a secret key. */
 function eventOf(value: unknown): Incoming | undefined {
   if (!isObject(value)) {
     return undefined;
@@ -78,9 +78,9 @@ function eventOf(value: unknown): Incoming | undefined {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The body as text; undefined where it is too large, whatever its headers say. */
+/** Reads the body as text; `undefined` if it is too large, whatever its headers say. */
 async function readText(request: Request): Promise<string | undefined> {
-  // Some servers hand over a `Request` whose body is no web stream, or none at all.
+  // On some servers the body of a `Request` is not a web stream, or is absent.
   if (typeof (request.body as Partial<ReadableStream> | null)?.getReader !== 'function') {
     const text = await request.text();
     return new TextEncoder().encode(text).length > MAX_BYTES ? undefined : text;

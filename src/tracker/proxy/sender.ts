@@ -3,16 +3,16 @@ import { type Answer, forward } from './forward.js';
 import type { ProxiedEvent, TrackProxyOptions } from './options.js';
 import type { Incoming } from './read.js';
 
-/** Ids that are remembered at most, of those taken and of those in doubt. */
+/** The maximum number of remembered ids, each for sent events and for ambiguous ones. */
 const MAX_REMEMBERED = 10_000;
 
-/** Sends each id once, within the proxy's part of the rate limit. */
+/** Sends each id once, within the proxy's share of the rate limit. */
 export class Sender {
   readonly #options: TrackProxyOptions;
   readonly #budget: Budget;
   readonly #sending = new Map<string, Promise<Answer>>();
   readonly #taken = new Map<string, Answer>();
-  /** Apart from the taken ones, so that no flood of events makes the proxy forget a doubt. */
+  /** Kept apart from the sent ids, so that a flood of events cannot evict an ambiguous one. */
   readonly #inDoubt = new Map<string, Answer>();
 
   constructor(options: TrackProxyOptions) {
@@ -55,7 +55,7 @@ export class Sender {
   }
 }
 
-/** A 429 of the proxy's own, with whole seconds to wait. */
+/** A 429 of the proxy itself, with the time to wait in whole seconds. */
 export const tooMany = (waitMs: number): Answer => ({
   status: 429,
   retryAfter: String(Math.ceil(waitMs / 1000)),

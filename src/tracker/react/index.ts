@@ -20,8 +20,8 @@ type TrackerContext = Context<Tracker | null>;
 const CONTEXTS = Symbol.for('postreel.tracker.react-contexts');
 
 /**
- * One context for each copy of React, whichever copy of this module asks: a provider in ESM serves a hook
- * in CommonJS.
+ * One context per copy of React, shared by all copies of this module: a provider in ESM serves a hook in
+ * CommonJS.
  */
 const contextOfReact = (): TrackerContext => {
   // as: ours, by its symbol
@@ -35,24 +35,24 @@ const contextOfReact = (): TrackerContext => {
 
 /** Props of {@link TrackerProvider}. */
 export interface TrackerProviderProps<Events extends EventMap<Events> = AnyEvents> {
-  /** Made once, outside of the components: its page lives longer than any of them. */
+  /** Create the tracker once, outside of the components: its page lives longer than any of them. */
   readonly tracker: Tracker<Events>;
   readonly children?: ReactNode;
 }
 
-/** Hands a tracker to the components below. */
+/** Provides a tracker to the components below. */
 export const TrackerProvider = <Events extends EventMap<Events> = AnyEvents>({
   tracker,
   children,
 }: TrackerProviderProps<Events>): ReactElement =>
-  // The event map exists in types alone; `useTracker` asks for it again.
+  // as: the event map exists only in types; `useTracker` asks for it again
   createElement(contextOfReact().Provider, { value: tracker as unknown as Tracker }, children);
 
 let isErrorTold = false;
 
 /**
- * The tracker of the nearest provider. Without one it says so once in the console and hands out a
- * tracker that drops every event: what only counts must not take the app down.
+ * The tracker of the nearest provider. Without a provider it warns once in the console and returns a tracker
+ * that drops every event: analytics must not crash the app.
  */
 export const useTracker = <Events extends EventMap<Events> = AnyEvents>(): Tracker<Events> => {
   const tracker = useContext(contextOfReact());
@@ -60,7 +60,7 @@ export const useTracker = <Events extends EventMap<Events> = AnyEvents>(): Track
     isErrorTold = true;
     console.error('useTracker() needs a TrackerProvider above it.');
   }
-  // The provider was given a tracker of this map.
+  // as: the provider has a tracker of this map
   return tracker ?? absent;
 };
 
@@ -71,20 +71,20 @@ export const useTrackOnMount = <Events extends EventMap<Events> = AnyEvents>(
   const tracker = useTracker();
   const isTracked = useRef(false);
   useEffect(() => {
-    // StrictMode runs effects twice; what a ref holds stays.
+    // StrictMode runs effects twice, but keeps the value of a ref.
     if (isTracked.current) {
       return;
     }
     isTracked.current = true;
-    // The map exists in types alone.
+    // as: the event map exists only in types
     tracker.track(...(event as unknown as EventArguments<AnyEvents>));
-    // Later props are no new mount.
+    // Do not track again when props change.
   }, []);
 };
 
-/** The provider and the hooks for one event map, written down once. */
+/** Creates the provider and the hooks for one event map, so that you write the map once. */
 export const createTrackerHooks = <Events extends EventMap<Events>>() => ({
-  /** Hands a tracker to the components below it. */
+  /** Provides a tracker to the components below it. */
   TrackerProvider: TrackerProvider<Events>,
   /** The tracker of the provider above. */
   useTracker: useTracker<Events>,
@@ -92,5 +92,5 @@ export const createTrackerHooks = <Events extends EventMap<Events>>() => ({
   useTrackOnMount: useTrackOnMount<Events>,
 });
 
-/** Stands in for a tracker that was not provided. */
+/** Replaces a tracker that was not provided. */
 const absent = absentTracker();

@@ -1,10 +1,10 @@
 import { WebhookVerificationError, type WebhookProblem } from '../../core/errors.js';
 
-/** How a callback is answered, whatever the server. */
+/** The response to a callback, for any server. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** A word for the caller's logs; nothing that would help to forge a callback. */
+  /** A short reason for the caller's logs, without anything that would help to forge a callback. */
   readonly text: string | undefined;
 }
 
@@ -20,12 +20,12 @@ const statuses: Readonly<Record<WebhookProblem, number>> = {
 
 export const handled: Answer = { status: 204, headers: {}, text: undefined };
 
-/** The answer to a callback that takes long to handle: the work continues. */
+/** The response to a callback that takes long to handle: the work continues. */
 export const atWork: Answer = { ...handled, status: 202 };
 
 export const onlyPost: Answer = refusal(405, 'METHOD_NOT_ALLOWED', { allow: 'POST' });
 
-/** The answer to a callback that ended in an error; not 2xx, so that the service may try again. */
+/** The response to a callback that ended in an error: not 2xx, so that the service may try again. */
 export function answerTo(error: unknown): Answer {
   return error instanceof WebhookVerificationError
     ? refusal(statuses[error.code], error.code)

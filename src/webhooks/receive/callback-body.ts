@@ -2,14 +2,14 @@ import { parseExactly, isRecord } from '../../core/values.js';
 import type { WebhookResult } from '../../core/types.js';
 import { invalidBody } from './read-body.js';
 
-/** Reads the documented body (media, Events). Fields beyond those shown do no harm. */
+/** Parses the documented body (media, Events). Ignores unknown fields. */
 export function parseCallback(body: unknown): WebhookResult {
   const raw = typeof body === 'string' ? parseJson(body) : body;
   if (!isRecord(raw) || !isRecord(raw.data)) {
     throw invalidBody('expected `{ success, data }`');
   }
   const { id, file } = raw.data;
-  // What a parser has rounded is another file's.
+  // Reject an unsafe integer: a parser has rounded it, so it is the id of another file.
   const fileId = Number.isSafeInteger(id) ? String(id) : id;
   if (typeof fileId !== 'string' || fileId === '') {
     throw invalidBody('`data.id` must be a non-empty string');

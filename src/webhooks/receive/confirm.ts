@@ -6,15 +6,16 @@ import { WebhookVerificationError } from '../../core/errors.js';
 /** Reads the status of a file back from the service. */
 export type ReadStatus = (fileId: string) => PromiseLike<StatusSeen>;
 
-// An alias, since it has no public name: the declarations of a user spell it out.
+// An alias, because this type has no public name: it appears in the generated declarations of users.
 type StatusSeen = { readonly status: string; readonly download?: string | undefined };
 
-// A status may lag behind the callback. The sum leaves time to answer within five seconds.
+// The pauses between status reads: a status may lag behind the callback. Their sum leaves time to respond
+// within five seconds.
 const pausesMs = [500, 1_000, 1_500];
 
 /**
- * Refuses a callback that the status record contradicts, or does not confirm within 3 s. The
- * record's address wins over that of the callback.
+ * Rejects a callback that the status record contradicts, or does not confirm within 3 s. The download address
+ * of the record wins over that of the callback.
  */
 export async function confirm(
   result: WebhookResult,

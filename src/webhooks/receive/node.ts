@@ -6,9 +6,9 @@ export interface NodeRequest {
   readonly url?: string | undefined;
   /** The URL before a router removed its prefix (Express, Fastify). */
   readonly originalUrl?: string | undefined;
-  /** What a body parser made of the body. */
+  /** The value that a body parser has made of the body. */
   readonly body?: unknown;
-  /** Has the whole request arrived? (node:http, Express) */
+  /** True once the whole request has arrived (node:http, Express). */
   readonly complete?: boolean | undefined;
 }
 
@@ -39,7 +39,7 @@ export function partsOf(request: NodeRequest) {
   return { method, url: originalUrl ?? url, body: bodyOf(request) };
 }
 
-/** Sends an answer, unless something else (a timeout, say) has answered. */
+/** Sends the response, unless something else (such as a timeout) has already responded. */
 export function sendAnswer(
   request: NodeRequest,
   response: NodeResponse | NodeReply,
@@ -68,12 +68,13 @@ export function sendAnswer(
   response.end(text);
 }
 
-// Without it Node would read on and on: a body that was refused may have no end.
+// Close the connection of an incomplete request: Node would otherwise keep reading, and a rejected body may
+// have no end.
 function headersFor({ complete }: NodeRequest, { headers }: Answer): Record<string, string> {
   return complete === false ? { ...headers, connection: 'close' } : headers;
 }
 
-// A parser that left the body alone may still have put `{}` there (Express 4).
+// A parser that ignored the body may still have set `{}` (Express 4).
 function bodyOf(request: NodeRequest): unknown {
   const { body } = request;
   const isRead = 'readableEnded' in request ? request.readableEnded : true;

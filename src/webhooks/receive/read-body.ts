@@ -1,20 +1,20 @@
 import { systemClock, Timer } from '../../core/async.js';
 import { ConfigurationError, WebhookVerificationError } from '../../core/errors.js';
 
-// A callback has a few hundred bytes, sent in one go.
+// The maximum size of a body. A callback has a few hundred bytes, sent at once.
 const maxBytes = 64 * 1024;
 const maxMs = 4_000;
 
 /** The chunks of a body, one after the other. */
 interface Source {
   next(): Promise<{ readonly done?: boolean | undefined; readonly value?: unknown }>;
-  /** The rest is not wanted. */
+  /** Stops reading; the rest is discarded. */
   stop(): unknown;
 }
 
 /**
- * Reads a body of at most 64 KB within 4 s: a stream of either kind, a string or bytes become text,
- * and what a parser made of the body stays as it is.
+ * Reads a body of at most 64 KB within 4 s. Streams, strings and bytes become a string; a value that a parser
+ * has already made of the body is returned unchanged.
  */
 export function readBody(body: unknown): unknown {
   if (body === null || body === undefined) {
@@ -27,13 +27,13 @@ export function readBody(body: unknown): unknown {
   return source ? readSource(source) : body;
 }
 
-// Parsed JSON may have fields with the names of a stream's methods, but never functions.
+// Detects a stream by its methods: parsed JSON may have fields of these names, but never functions.
 function sourceOf(body: object): Source | undefined {
   if ('getReader' in body && typeof body.getReader === 'function') {
-    return webSource(body as ReadableStream); // as: nothing else has this method
+    return webSource(body as ReadableStream); // as: only web streams have this method
   }
   if ('iterator' in body && typeof body.iterator === 'function') {
-    // Node's own streams: ending the loop early must not cut the connection before the answer.
+    // A Node stream: ending the loop early must not close the connection before the response.
     const open = body.iterator as (options: object) => AsyncIterator<unknown>; // as: Readable's method
     return iteratorSource(open.call(body, { destroyOnReturn: false }));
   }
@@ -110,7 +110,7 @@ class BodyText {
   }
 }
 
-// By brand: in test runners bytes often come from another realm.
+// Checks by brand, not by `instanceof`: in test runners bytes often come from another realm.
 function bytesOf(value: unknown): Uint8Array | undefined {
   if (ArrayBuffer.isView(value)) {
     return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
@@ -119,7 +119,7 @@ function bytesOf(value: unknown): Uint8Array | undefined {
   return isBuffer ? new Uint8Array(value as ArrayBuffer) : undefined; // as: just seen
 }
 
-/** The error for a body that is not the documented one. */
+/** The error for a body that does not have the documented form. */
 export function invalidBody(reason: string, cause?: unknown): WebhookVerificationError {
   const message = `The callback's body cannot be read: ${reason}.`;
   return new WebhookVerificationError('BODY_INVALID', message, cause);

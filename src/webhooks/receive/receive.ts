@@ -9,32 +9,34 @@ import type { WebhookSecret } from '../sign/secret.js';
 import { memorySeen, seenStore, type SeenStore } from './replay-store.js';
 import { readCallback, replayed, type CallbackParts } from './verify.js';
 
-/** How an inbox works. */
+/** The options of an inbox. */
 export interface InboxOptions {
-  /** At least 16 characters that only your servers have. Use another one in each environment. */
+  /**
+   * A secret of at least 16 characters that only your servers know. Use a different one in each environment.
+   */
   secret: WebhookSecret;
   /**
-   * Reads the status back and accepts a callback only when the status confirms it, at once or
-   * within 3 s.
-   * @default true when `status` is given
+   * Accepts a callback only if the status of the file confirms it, at once or within 3 s. @default true when
+   * `status` is given
    */
   confirm?: boolean | undefined;
   /** Reads a file's status: `(fileId) => media.generate.status({ fileId })`. */
   status?: ReadStatus | undefined;
-  /** Remembers which addresses have had their callback. @default this process's memory */
+  /** Remembers the addresses that have received their callback. @default this process's memory */
   seen?: SeenStore | undefined;
-  /** Called for each callback that was refused or could not be handled. What it throws is ignored. */
+  /** Called for each callback that was rejected or could not be handled. Errors it throws are ignored. */
   onError?: ((error: unknown) => void) | undefined;
 }
 
 const maxMs = 5_000;
-// Since the callback came, so that the answer is not given before: the body takes its part of it.
+// The time limit of a claim, counted from the arrival of the callback and including the time for reading its
+// body, so that no response is sent before the claim is settled.
 const maxClaimMs = 4_500;
 const minClaimMs = 250;
 const maxReleaseMs = 1_000;
 /** The kinds of an inbox's options. */
 export const inboxOptions: OptionKinds<InboxOptions> = {
-  secret: anything(), // its own check never repeats it
+  secret: anything(), // the error of this option never contains its value
   confirm: flag,
   status: callback(),
   seen: seenStore,
@@ -43,15 +45,16 @@ export const inboxOptions: OptionKinds<InboxOptions> = {
 
 type Callback = Awaited<ReturnType<typeof readCallback>>;
 
-/** Answers a callback within five seconds; never rejects. */
+/** Responds to a callback within five seconds; never rejects. */
 export type Receive = (
   method: string | undefined,
   callback: Request | CallbackParts,
 ) => Promise<Answer>;
 
 /**
- * Verifies, confirms and handles callbacks. One that could not be handled is accepted again; one that
- * comes again for the same file is answered like the first, since a sender would go on after a refusal.
+ * Verifies, confirms and handles callbacks. A callback that could not be handled is accepted again. A
+ * repeated callback for the same file gets the same response as the first, since the sender would retry after
+ * a rejection.
  */
 export function receiver(
   options: InboxOptions,
@@ -96,7 +99,7 @@ export function receiver(
   return async (method, received) => (method === 'POST' ? inTime(answer(received)) : onlyPost);
 }
 
-// The service may not wait for long, and would take a late answer for a failure.
+// Responds in time: the service may not wait long, and would treat a late response as a failure.
 async function inTime(answer: Promise<Answer>): Promise<Answer> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<Answer>((resolve) => {
@@ -105,7 +108,8 @@ async function inTime(answer: Promise<Answer>): Promise<Answer> {
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
-// A store that hangs must not make the service believe that its callback is being handled.
+// Limits the time of a claim: if the store hangs, the service must not believe that its callback is being
+// handled.
 function timely(store: SeenStore, claimBy: number): SeenStore {
   return {
     claim(key, expiresAt) {
@@ -122,7 +126,7 @@ function timely(store: SeenStore, claimBy: number): SeenStore {
   };
 }
 
-// A store may be synchronous, and throw.
+// Releases keys. A store may be synchronous, and throw.
 async function release(seen: SeenStore, keys: readonly string[]): Promise<void> {
   await Promise.all(
     keys.map(async (key) => {

@@ -1,14 +1,15 @@
 import { readOptions, wholeNumber, withMethods } from '../../core/options.js';
 
 /**
- * Remembers which addresses have had their callback. Processes behind one address share a store,
- * e.g. in Redis: `SET key 1 NX PXAT expiresAt` and `DEL key`. An inbox claims two keys for each callback:
- * the nonce of its address, and the same with the file's id.
+ * Remembers the addresses that have received their callback.
+ *
+ * Processes behind one address share a store, e.g. in Redis: `SET key 1 NX PXAT expiresAt` and `DEL key`. An
+ * inbox claims two keys for each callback: the nonce of its address, and the nonce with the file's id.
  */
 export interface SeenStore {
-  /** Claims a key, atomically. `false` when it was claimed before. */
+  /** Claims a key, atomically. Returns `false` if it is claimed already. */
   claim(key: string, expiresAt: number): boolean | PromiseLike<boolean>;
-  /** The callback could not be handled: its keys may be claimed once more. */
+  /** Releases a key, because its callback could not be handled: it can be claimed again. */
   release(key: string): unknown;
 }
 
@@ -20,7 +21,7 @@ export const seenStore = withMethods<SeenStore>(
 
 const maxKeys = 20_000;
 
-/** A store in this process's memory. When it is full, it forgets the oldest keys. */
+/** A store in this process's memory. When it is full, it removes the oldest keys. */
 export function memorySeen(options?: { max?: number | undefined }): SeenStore {
   const { max = maxKeys } = readOptions(
     options,

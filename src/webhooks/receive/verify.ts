@@ -7,33 +7,33 @@ import { readBody } from './read-body.js';
 import { secretsOf, type WebhookSecret } from '../sign/secret.js';
 import { memorySeen, seenStore, type SeenStore } from './replay-store.js';
 
-/** A callback where there is no Fetch `Request`. */
+/** A callback on servers without a Fetch `Request`. */
 export interface CallbackParts {
   /** The URL that was called: absolute, or path and query. */
   url: string;
-  /** A Node or web stream, a string, bytes, or what a JSON parser made of it. */
+  /** A Node or web stream, a string, bytes, or the value of a JSON parser. */
   body: unknown;
 }
 
-/** How to verify a callback. */
+/** Options of {@link verifyWebhook}. */
 export interface VerifyOptions {
-  /** The secret that its address was signed with, or several that are in use. */
+  /** The secret that signed the address, or several secrets in use. */
   secret: WebhookSecret;
-  /** Remembers which addresses have had their callback. @default this process's memory */
+  /** Remembers the addresses that have received their callback. @default this process's memory */
   seen?: SeenStore | undefined;
   /** The time, in milliseconds since 1970. @default now */
   now?: number | undefined;
 }
 
 const verifyOptions: OptionKinds<VerifyOptions> = {
-  secret: anything(), // its own check never repeats it
+  secret: anything(), // the error of this option never contains its value
   seen: seenStore,
   now: atLeast(0),
 };
 
 /** A callback that has been verified. */
 export interface VerifiedWebhook extends WebhookResult {
-  /** Identifies its address: `seen.release(nonce)` accepts the callback once more. */
+  /** Identifies the address: `seen.release(nonce)` lets the callback be accepted again. */
   readonly nonce: string;
 }
 
@@ -67,7 +67,7 @@ export async function verifyWebhook(
   throw replayed(result);
 }
 
-/** What a callback says, once its address is known to be ours. */
+/** Reads the body of a callback, after its address was verified. */
 export async function readCallback(
   callback: Request | CallbackParts,
   { secret, now }: { readonly secret: WebhookSecret; readonly now: number },
@@ -76,7 +76,7 @@ export async function readCallback(
   return { ...address, result: parseCallback(await readBody(callback.body)) };
 }
 
-/** The error of an address that is used once more. */
+/** The error for an address that is used a second time. */
 export function replayed({ fileId }: WebhookResult): WebhookVerificationError {
   return new WebhookVerificationError(
     'REPLAYED',

@@ -2,7 +2,7 @@ import { signatureParameter } from '../../core/types.js';
 
 /** The names of the query parameters that a signature adds. */
 export const parameters = {
-  /** The names of the parameters that are signed. Left out when there are none. */
+  /** The parameter with the names of the signed query parameters. Omitted if there are none. */
   signed: 'postreel_signed',
   nonce: 'postreel_nonce',
   expires: 'postreel_expires',
@@ -11,7 +11,7 @@ export const parameters = {
 
 const ours: ReadonlySet<string> = new Set(Object.values(parameters));
 
-/** What a signature covers besides the address itself. */
+/** The facts that a signature covers besides the address. */
 export interface SignedFacts {
   readonly nonce: string;
   readonly expires: string;
@@ -19,21 +19,21 @@ export interface SignedFacts {
   readonly signed: string;
 }
 
-/** Is this query parameter part of the signature? */
+/** True if this query parameter belongs to the signature. */
 export function isOurs(name: string): boolean {
   return ours.has(name);
 }
 
-/** The names of an address's own query parameters, as a list that a query can carry. */
+/** The names of the address's other query parameters, as a list that fits into a query. */
 export function namesIn({ searchParams }: URL): string {
   const names = new Set([...searchParams.keys()].filter((name) => !isOurs(name)));
   return [...names].sort().map(encodeURIComponent).join(',');
 }
 
 /**
- * The text that is signed: path, signed parameters, nonce and expiry. It leaves out what changes on
- * the way without harm: scheme and host (a proxy that ends TLS changes both), the way characters
- * are escaped, and parameters that a gateway adds.
+ * The text that is signed: path, signed parameters, nonce and expiry. It omits the parts that may change in
+ * transit without harm: scheme and host (a proxy that terminates TLS changes both), the escaping of
+ * characters, and parameters that a gateway adds.
  */
 export function canonicalText(url: URL, { signed, nonce, expires }: SignedFacts): string {
   return ['postreel-webhook-2', pathOf(url), queryOf(url, signed), signed, nonce, expires].join(
@@ -49,11 +49,11 @@ function sameEscapes(segment: string): string {
   try {
     return encodeURIComponent(decodeURIComponent(segment));
   } catch {
-    return segment; // a percent sign on its own: nothing else comes out like it
+    return segment; // a percent sign that is not an escape: no other text gives the same result
   }
 }
 
-// All values of a signed name count: a second one that was added would be a forgery.
+// Include all values of a signed name: an added second value is a forgery.
 function queryOf({ searchParams }: URL, signed: string): string {
   const names = new Set(signed.split(','));
   const own = [...searchParams].filter(

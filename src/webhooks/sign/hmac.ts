@@ -6,7 +6,9 @@ export async function sign(secret: string, text: string): Promise<string> {
   return toHex(new Uint8Array(await crypto.subtle.sign('HMAC', key, bytesOf(text))));
 }
 
-/** Is this the signature of that text? Web Crypto compares in constant time, as its standard asks. */
+/**
+ * True if this is the signature of the text. Web Crypto compares in constant time, as its standard requires.
+ */
 export async function isSignature(
   signature: string,
   secret: string,
@@ -36,7 +38,7 @@ function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-// Lower case alone, so that a signature has one spelling.
+// Accepts lower case only, so that a signature has one spelling.
 function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[0-9a-f]{64}$/.test(text)) {
     return undefined;

@@ -1,15 +1,16 @@
 import { ConfigurationError } from '../../core/errors.js';
 
 /**
- * The secret that addresses are signed with, or several of them. New addresses are signed with the
- * first one; callbacks to addresses that were signed with any of them are accepted. To rotate, put
- * the new secret first and drop the old one once its addresses have expired.
+ * The secret by which addresses are signed, or several of them.
+ *
+ * New addresses are signed with the first secret; callbacks to addresses signed with any of them are
+ * accepted. To rotate, put the new secret first and remove the old one once its addresses have expired.
  */
 export type WebhookSecret = string | readonly string[];
 
 const minLength = 16;
 
-/** All secrets, the one for new addresses first. Refuses those that could be guessed. */
+/** Returns all secrets, the one for new addresses first. Throws for a secret that could be guessed. */
 export function secretsOf(secret: unknown): readonly [string, ...string[]] {
   const secrets: unknown[] = Array.isArray(secret) ? secret : [secret];
   const [first, ...others] = secrets.map(checked);

@@ -4,7 +4,7 @@ import { canonicalText, isOurs, namesIn, parameters } from './canonical.js';
 import { randomHex, sign } from './hmac.js';
 import { secretsOf, type WebhookSecret } from './secret.js';
 
-/** How long a signed address is valid. */
+/** The validity of a signed address. */
 export interface ExpiryOptions {
   /**
    * How long callbacks to this address are accepted, in milliseconds.
@@ -13,12 +13,14 @@ export interface ExpiryOptions {
   expiresIn?: number | undefined;
 }
 
-/** How long an address is valid, in the options. */
+/** The kinds of {@link ExpiryOptions}. */
 export const expiryOptions: OptionKinds<ExpiryOptions> = { expiresIn: milliseconds };
 
-/** How to sign an address. */
+/** Options of {@link signWebhookUrl}. */
 export interface SignOptions extends ExpiryOptions {
-  /** At least 16 characters that only your servers have. Use another one in each environment. */
+  /**
+   * A secret of at least 16 characters that only your servers know. Use a different one in each environment.
+   */
   secret: WebhookSecret;
 }
 
@@ -49,7 +51,7 @@ export async function signWebhookUrl(url: string | URL, options: SignOptions): P
   added.set(parameters.nonce, nonce);
   added.set(parameters.expires, expires);
   added.set(parameters.signature, signature);
-  // Appended as text: `searchParams` would rewrite the escapes of the existing query.
+  // Append the parameters as text: `searchParams` would rewrite the escapes of the existing query.
   target.search = [...withoutOurs(target), added.toString()].join('&');
   return target.href;
 }
@@ -78,7 +80,7 @@ function expiryOf(expiresIn: number): number {
   });
 }
 
-// An address that was signed before gets a new signature.
+// Removes earlier signature parameters, so that an address that was signed before gets a new signature.
 function withoutOurs({ search }: URL): string[] {
   return search
     .slice(1)

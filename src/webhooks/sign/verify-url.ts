@@ -2,14 +2,14 @@ import { WebhookVerificationError } from '../../core/errors.js';
 import { canonicalText, parameters } from './canonical.js';
 import { isSignature } from './hmac.js';
 
-/** A callback's address, once its signature is known to be ours. */
+/** The address of a callback, after its signature was verified. */
 export interface SignedAddress {
   readonly nonce: string;
-  /** In milliseconds since 1970. */
+  /** The expiry, in milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
-/** What to check an address with. */
+/** The options of {@link verifyUrl}. */
 export interface UrlCheck {
   readonly secrets: readonly string[];
   readonly now: number;
@@ -52,7 +52,7 @@ async function isSignedWithAny(
   return false;
 }
 
-// A path that starts with two slashes would be taken for a host.
+// Parses an address. A path that starts with two slashes must not be taken for a host.
 function parse(url: string): URL {
   const absolute = url.startsWith('/') ? `http://localhost${url}` : url;
   if (URL.canParse(absolute)) {
