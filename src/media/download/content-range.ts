@@ -13,22 +13,36 @@ export interface ContentRange {
 // Stores send other words there too, which change no byte: `aws-chunked`, `utf-8`, nothing.
 const compressions = /\b(?:gzip|deflate|br|zstd|compress)\b/i;
 
+/**
+ * Does the response bring only a part of the file? Some stores answer a range with 200 and a
+ * `Content-Range` instead of 206. Taken for the whole file, that part would be saved alone.
+ */
+export function isPart({ status, headers }: Response): boolean {
+  return status === 206 || Number(partOf(headers).from ?? 0) > 0;
+}
+
 /** Reads the range of a response; `undefined` for a part that does not say which. */
-export function contentRangeOf({ status, headers }: Response): ContentRange | undefined {
+export function contentRangeOf(response: Response): ContentRange | undefined {
+  const { headers } = response;
   const version = versionOf(headers);
   const isEncoded = compressions.test(headers.get('content-encoding') ?? '');
-  if (status !== 206) {
+  if (!isPart(response)) {
     const length = isEncoded ? null : headers.get('content-length');
     const totalBytes = length === null ? undefined : Number(length);
     return { from: 0, totalBytes, version, isEncoded };
   }
-  const [, from, total] =
-    /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '') ?? [];
+  const { from, total } = partOf(headers);
   if (from === undefined || isEncoded) {
     return undefined;
   }
   const totalBytes = total === '*' ? undefined : Number(total);
   return { from: Number(from), totalBytes, version, isEncoded };
+}
+
+function partOf(headers: Headers): { from?: string | undefined; total?: string | undefined } {
+  const [, from, total] =
+    /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '') ?? [];
+  return { from, total };
 }
 
 // A weak ETag says that two versions are as good as each other, not that their bytes are the same.
