@@ -191,6 +191,9 @@ describe.concurrent('without a terminal', () => {
     const { env } = scene;
     const cwd = emptyFolder();
     const call = await loseAnswer(cwd);
+    const listed = inTerminal(['jobs', 'pending'], { cwd, env });
+    const row = new RegExp(`${call}  1 job  answer lost \\d{4}-\\d\\d-\\d\\d: may exist\\r?\\n`);
+    expect([await listed.ended, listed.text]).toEqual([0, expect.stringMatching(row)]);
     const planned = await piped(['jobs', 'dismiss', call], { cwd, env });
     expect([planned.code, JSON.parse(planned.stdout)]).toMatchObject([8, { confirmed: false }]);
     const unknown = await piped(['jobs', 'dismiss', 'call_2', '--yes'], { cwd, env });
@@ -218,14 +221,16 @@ describe.concurrent('without a terminal', () => {
     };
     expect([code, rest]).toEqual([0, { jobs: [], finished: [], unknown: [] }]);
     expect(mayBeAnswered).toMatchObject([{ jobs: [speech] }]);
-    const [{ id = '', unknownAt = '' } = {}] = mayBeAnswered;
-    const shown = inTerminal(['jobs', 'pending'], { cwd, env, columns: 160 });
-    expect([await shown.ended, shown.text]).toEqual([0, expect.stringContaining(unknownAt)]);
+    const id = mayBeAnswered[0]?.id ?? '';
+    const shown = inTerminal(['jobs', 'pending'], { cwd, env });
+    const row = new RegExp(`${id}  1 job  may be answered until \\d\\d:\\d\\d:\\d\\dZ\\r?\\n`);
+    expect([await shown.ended, shown.text]).toEqual([0, expect.stringMatching(row)]);
     const refused = await piped(['jobs', 'dismiss', id, '--yes'], { cwd, env });
     expect(refused.code).not.toBe(0);
     expect(refused.stderr).toContain('ONCE_UNDER_WAY');
     const resumed = await piped(['jobs', 'resume'], { cwd, env });
-    expect(resumed.stderr).toContain(unknownAt);
+    const note = /for 1 job may still be answered, until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
+    expect(resumed.stderr).toMatch(note);
   });
 
   it.each([
