@@ -138,6 +138,8 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
   let polls = 0;
   let failures = 0;
   let isRefused = false;
+  let failure: unknown;
+  const timeUp = () => plan.timeoutError(last, { polls, elapsedMs: elapsed(), failure });
 
   // One 4xx does not end a wait; two in a row do. 401 and 403 end it at once, because they concern the key.
   const delayAfter = (error: unknown): number | undefined => {
@@ -161,7 +163,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
       await pause(pauseMs, plan);
     }
     if (elapsed() >= plan.timeoutMs) {
-      throw plan.timeoutError(last, polls, elapsed());
+      throw timeUp();
     }
     polls++;
     const timer = new Timer(plan.timeoutMs - elapsed(), plan.signal, clock);
@@ -172,10 +174,12 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
       last = { attempt: polls, elapsedMs: elapsed(), status, record, changed };
       failures = 0;
       isRefused = false;
+      failure = undefined;
     } catch (error) {
       if (timer.timedOut) {
-        throw plan.timeoutError(last, polls, elapsed());
+        throw timeUp();
       }
+      failure = error;
       delayMs = delayAfter(error);
       if (delayMs === undefined) {
         throw error;
@@ -232,6 +236,12 @@ export function passingDelayMs(
   }
   const backoffMs = Math.min(60_000, intervalMs * 2 ** Math.min(failures - 1, 10));
   return Math.max(error.retryAfterMs ?? 0, backoffMs);
+}
+
+/** The last status of a wait that took too long, and why its last check failed, for its message. */
+export function lastStatusText(status: string | undefined, failure: unknown): string {
+  const last = `last status "${status ?? 'none'}"`;
+  return failure instanceof Error ? `${last}; the last check failed: ${failure.message}` : last;
 }
 
 // ---- the wait of jobs, campaigns, domains and executions
@@ -347,13 +357,13 @@ export async function waitForRecord<Item>(
       plan.report
         ? plan.report(check, nextPollInMs, onUpdate)
         : callSafely(() => onUpdate?.(check.record)),
-    timeoutError: (last, polls, elapsedMs) => {
+    timeoutError: (last, { polls, elapsedMs, failure: cause }) => {
       const lastStatus = last?.status;
       const seconds = Math.round(elapsedMs / 1000);
       const goesOn = outcome ? ' The job goes on; call' : ' Call';
       return new WaitTimeoutError(
-        `${kind} ${id} was not done within ${seconds} s (last status "${lastStatus ?? 'none'}").${goesOn} \`resume({ timeout })\`, in milliseconds, to wait on.`,
-        { id, lastStatus, elapsedMs, polls, resume, outcome },
+        `${kind} ${id} was not done within ${seconds} s (${lastStatusText(lastStatus, cause)}).${goesOn} \`resume({ timeout })\`, in milliseconds, to wait on.`,
+        { id, lastStatus, elapsedMs, polls, resume, outcome, cause },
       );
     },
   });

@@ -191,6 +191,9 @@ describe.concurrent('without a terminal', () => {
     const { env } = scene;
     const cwd = emptyFolder();
     const call = await loseAnswer(cwd);
+    const listed = inTerminal(['jobs', 'pending'], { cwd, env });
+    const row = new RegExp(`${call}  1 job  answer lost \\d{4}-\\d\\d-\\d\\d: may exist\\r?\\n`);
+    expect([await listed.ended, listed.text]).toEqual([0, expect.stringMatching(row)]);
     const planned = await piped(['jobs', 'dismiss', call], { cwd, env });
     expect([planned.code, JSON.parse(planned.stdout)]).toMatchObject([8, { confirmed: false }]);
     const unknown = await piped(['jobs', 'dismiss', 'call_2', '--yes'], { cwd, env });
@@ -225,7 +228,8 @@ describe.concurrent('without a terminal', () => {
     expect(refused.code).not.toBe(0);
     expect(refused.stderr).toContain('ONCE_UNDER_WAY');
     const resumed = await piped(['jobs', 'resume'], { cwd, env });
-    expect(resumed.stderr).toContain(unknownAt);
+    const note = /for 1 job may still be answered, until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
+    expect(resumed.stderr).toMatch(note);
   });
 
   it.each([

@@ -263,3 +263,12 @@ it('a file is waited for by the same rules', async () => {
     expect(requests).toHaveLength(checks);
   }
 });
+
+it('says why its last check failed when its time is up', async () => {
+  const failing = () => Response.json({ error: 'The database is down.' }, { status: 500 });
+  const { wait } = checked([is(running), failing]);
+  const { error } = await wait({ timeout: 5_000 });
+  expect(error).toMatchObject({ name: 'WaitTimeoutError', cause: { status: 500 } });
+  expect((error as Error).message).toContain('(last status "running"; the last check failed: GET ');
+  expect((error as Error).message).toContain('The database is down.');
+});

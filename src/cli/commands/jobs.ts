@@ -2,7 +2,7 @@ import type { GenerationJob, JobRecord, PendingJobs } from 'postreel/media';
 import { command, option } from '../command.js';
 import type { Context } from '../context.js';
 import { CommandEnd } from '../exit-codes.js';
-import { tableOf } from '../table.js';
+import { count, tableOf } from '../table.js';
 import { finishJobs, journalOption, makeFolderOf, mediaWithJournal, targetOf } from './saving.js';
 
 interface JobsInput {
@@ -38,7 +38,7 @@ export const jobs = [
       const media = await mediaWithJournal(context, input.journal);
       const { jobs: found, unknown, mayBeAnswered } = await media.resumeAll();
       if (unknown.length > 0) {
-        const lost = `The answers of ${unknown.length} calls were lost`;
+        const lost = `The outcome of ${count(unknown.length, 'call')} is unknown`;
         output.note(`${lost}: see \`postreel jobs pending\`.`);
       }
       for (const {
@@ -47,7 +47,7 @@ export const jobs = [
         unknownAt,
       } of mayBeAnswered) {
         output.note(
-          `The call ${id} for ${length} jobs may still be answered, until ${unknownAt}. Run this command again then.`,
+          `The call ${id} for ${count(length, 'job')} may still be answered, until ${unknownAt}. Run this command again then.`,
         );
       }
       if (found.length === 0) {
@@ -119,10 +119,15 @@ function describe({ jobs, unknown, mayBeAnswered }: PendingJobs, { output }: Con
   const rows = [
     ...jobs.map(({ fileId, kind }) => ({ id: fileId, what: kind, state: 'not saved' })),
     ...unknown.map(({ id, at, jobs: { length } }) => {
-      return { id, what: `${length} jobs of ${at}`, state: 'answer lost: may exist' };
+      return {
+        id,
+        what: count(length, 'job'),
+        state: `answer lost ${at.slice(0, 10)}: may exist`,
+      };
     }),
     ...mayBeAnswered.map(({ id, jobs: { length }, unknownAt }) => {
-      return { id, what: `${length} jobs`, state: `may be answered until ${unknownAt}` };
+      const until = timeOf(unknownAt);
+      return { id, what: count(length, 'job'), state: `may be answered until ${until}` };
     }),
   ];
   if (rows.length === 0) {
@@ -134,4 +139,9 @@ function describe({ jobs, unknown, mayBeAnswered }: PendingJobs, { output }: Con
     { heading: 'State', text: ({ state }: (typeof rows)[number]) => state },
   ];
   return tableOf(rows, columns, output);
+}
+
+/** The time of day, in UTC and rounded up to a second: a claim lives for minutes, and a row has 80 columns. */
+function timeOf(iso: string): string {
+  return `${new Date(Date.parse(iso) + 999).toISOString().slice(11, 19)}Z`;
 }

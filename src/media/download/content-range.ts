@@ -18,13 +18,12 @@ const compressions = /\b(?:gzip|deflate|br|zstd|compress)\b/i;
 export function contentRangeOf({ status, headers }: Response): ContentRange | undefined {
   const version = versionOf(headers);
   const isEncoded = compressions.test(headers.get('content-encoding') ?? '');
-  if (status !== 206) {
+  if (!isPart(response)) {
     const length = isEncoded ? null : headers.get('content-length');
     const totalBytes = length === null ? undefined : Number(length);
     return { from: 0, totalBytes, version, isEncoded };
   }
-  const [, from, total] =
-    /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '') ?? [];
+  const { from, total } = partOf(headers);
   if (from === undefined || isEncoded) {
     return undefined;
   }

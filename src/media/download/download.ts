@@ -7,7 +7,13 @@ import {
   UnexpectedResponseError,
 } from '../../core/errors.js';
 import { isBrowser } from '../../core/keys.js';
-import { contentRangeOf, isCertainlySame, isSameFile, type ContentRange } from './content-range.js';
+import {
+  contentRangeOf,
+  isCertainlySame,
+  isPart,
+  isSameFile,
+  type ContentRange,
+} from './content-range.js';
 import { IdleTimeout } from './idle-timeout.js';
 import type { TransferOptions } from './transfer-options.js';
 
@@ -149,7 +155,7 @@ export class Download {
     const range = contentRangeOf(response);
     const known = this.#range;
     this.#skip = 0;
-    if (response.status === 206) {
+    if (isPart(response)) {
       if (range?.from !== this.#received || !isSameFile(range, known ?? range)) {
         await this.#restart();
         throw broken('The server sent a different part than the one asked for.');

@@ -1,6 +1,13 @@
 import { callSafely, type Clock } from '../../core/async.js';
 import { isPostreelError, UnexpectedResponseError, WaitTimeoutError } from '../../core/errors.js';
-import { jobStage, statusOf, passingDelayMs, poll, type Check } from '../../core/wait.js';
+import {
+  jobStage,
+  lastStatusText,
+  passingDelayMs,
+  poll,
+  statusOf,
+  type Check,
+} from '../../core/wait.js';
 import { callbackNews, type CallbackNews } from './callback.js';
 import { failureOf } from './failure.js';
 import type { StatusRecord } from '../generate/types.js';
@@ -112,11 +119,11 @@ class FileWait<File> {
       report: (check, nextPollInMs) => this.#report(check, nextPollInMs),
       passingDelayMs: (error, failures, elapsedMs) =>
         this.#passingDelayMs(error, failures, elapsedMs),
-      timeoutError: (_, polls, elapsedMs) => {
+      timeoutError: (_, { polls, elapsedMs, failure: cause }) => {
         this.#polls = polls;
         const within = durationText(elapsedMs);
-        const message = `The file ${fileId} was not finished within ${within} (last status "${this.#lastStatus ?? 'none'}"). The job goes on; call \`resume({ timeout })\`, in milliseconds, to wait on.`;
-        return new WaitTimeoutError(message, this.#details(elapsedMs));
+        const message = `The file ${fileId} was not finished within ${within} (${lastStatusText(this.#lastStatus, cause)}). The job goes on; call \`resume({ timeout })\`, in milliseconds, to wait on.`;
+        return new WaitTimeoutError(message, { ...this.#details(elapsedMs), cause });
       },
     }).finally(() => callback.stop());
   }

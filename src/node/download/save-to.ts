@@ -1,6 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { ConfigurationError, isPostreelError } from '../../core/errors.js';
+import { ConfigurationError, invalidRequest, isPostreelError } from '../../core/errors.js';
+import { kindOf } from '../../core/request.js';
 import { Download } from '../../media/download/download.js';
 import {
   readTransferOptions,
@@ -35,11 +36,11 @@ export function saveTo(file: MediaFile, path: string, options?: SaveOptions): Pr
 export function saveTo(pattern: string, options?: SaveOptions): SaveEach;
 export function saveTo(
   what: MediaFile | string,
-  path: string | SaveOptions = {},
+  path?: string | SaveOptions,
   options: SaveOptions = {},
 ): Promise<void> | SaveEach {
   return typeof what === 'string'
-    ? saver(what, path as SaveOptions)
+    ? saver(what, (path ?? {}) as SaveOptions)
     : save(what, path as string, options); // as the two signatures say
 }
 
@@ -71,6 +72,7 @@ function saver(pattern: string, given: SaveOptions): SaveEach {
 }
 
 async function save(file: MediaFile, path: string, given: SaveOptions): Promise<void> {
+  checkArguments(file, path);
   const options = readTransferOptions(given);
   const { signal } = options;
   signal?.throwIfAborted();

@@ -56,6 +56,21 @@ describe('a download', () => {
     expect(ranges()).toEqual([null, 'bytes=4-', null]);
   });
 
+  it('appends a part that comes with the status 200', async () => {
+    const rest = { ...named, 'content-length': '8', 'content-range': 'bytes 4-11/12' };
+    const { text, ranges } = answered(whole('Good', named), whole(' morning', rest));
+    expect(await text()).toBe('Good morning');
+    expect(ranges()).toEqual([null, 'bytes=4-']);
+  });
+
+  it('does not take a part of another place for the file, though its status is 200', async () => {
+    const rest = { ...named, 'content-length': '7', 'content-range': 'bytes 5-11/12' };
+    const wrong = whole('morning', rest);
+    const { text, ranges } = answered(whole('Good', named), wrong, whole('Good morning', named));
+    expect(await text()).toBe('Good morning');
+    expect(ranges()).toEqual([null, 'bytes=4-', null]);
+  });
+
   it('does not append a part of another version', async () => {
     const wrong = part(' evening', 'bytes 4-11/12', { etag: '"b"' });
     const { text } = answered(whole('Good', named), wrong, whole('Good morning', named));

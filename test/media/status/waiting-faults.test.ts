@@ -65,6 +65,31 @@ describe('a look that fails', () => {
     expect(gaps(fake.requests)[0]).toBe(2_000);
   });
 
+  it.each([
+    ['the service answers 500', { status: 500 }, { status: 500 }, 'failed (500)'],
+    [
+      'there is no connection',
+      { drop: true },
+      { code: 'CONNECTION_LOST' },
+      'GET /v1/generate/status',
+    ],
+  ])('is the reason when the time is up: %s', async (_, fault, cause, text) => {
+    const { fake, job } = await oneVideo();
+    fake.fail(statusEndpoint, { ...fault, times: 100 });
+    const { error } = await inTime(ending(job.waitForFile({ timeout: 45_000 })));
+    expect(error).toMatchObject({ name: 'WaitTimeoutError', lastStatus: undefined, cause });
+    expect((error as Error).message).toContain(`(last status "none"; the last check failed: `);
+    expect((error as Error).message).toContain(text);
+  });
+
+  it('is no reason once another look has succeeded', async () => {
+    const { fake, job } = await oneVideo({ durations: () => '5h' });
+    fake.fail(statusEndpoint, { status: 500 });
+    const { error } = await inTime(ending(job.waitForFile({ timeout: 45_000 })));
+    expect((error as Error).message).toContain('(last status "processing").');
+    expect((error as Error).cause).toBeUndefined();
+  });
+
   it('counts as a look', async () => {
     const { fake, job } = await oneVideo({ durations: () => '5h' });
     fake.fail(statusEndpoint, { drop: true, times: 2 });

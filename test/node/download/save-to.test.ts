@@ -1,9 +1,11 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import {
   ConfigurationError,
   ConnectionError,
+  MediaClient,
   MediaFile,
   NotFoundError,
   type TransferProgress,
@@ -15,6 +17,7 @@ import { arrivals, serve } from '../../support/fake-server.js';
 import { settled } from '../../support/settled.js';
 
 const download = 'GET /cdn/{file}';
+const media = new MediaClient({ apiKey: 'key', baseUrl: 'https://media.test' });
 
 let folder = '';
 let path = '';
@@ -134,6 +137,26 @@ describe('saveTo()', () => {
     const later = (): unknown => Promise.reject(new Error('Not my day either.'));
     await saveTo(file, path, { onProgress: later });
     await expectSaved(bytes());
+  });
+
+  it.each<[string, (file: MediaFile) => unknown, (path: string) => unknown, string]>([
+    [
+      'a job',
+      () => media.job({ fileId: 'file_1', kind: 'audio' }),
+      (to) => to,
+      'got a job: pass `await job.waitForFile()`',
+    ],
+    ['a promise', (file) => Promise.resolve(file), (to) => to, 'got a promise: `await` it first'],
+    ['no file', () => undefined, (to) => to, '`file` must be a finished file; got undefined'],
+    ['no path', (file) => file, () => undefined, '`path` must be a string; got undefined'],
+    ['a URL', (file) => file, pathToFileURL, 'got a URL: pass `fileURLToPath(url)`'],
+  ])('says what is wrong with its arguments: %s', async (_, what, to, message) => {
+    const { fake, file } = await finished();
+    // as: plain JavaScript may pass anything
+    const { error } = await settled(() => saveTo(what(file) as MediaFile, to(path) as string));
+    expect(error).toMatchObject({ name: 'InvalidRequestError', outcome: 'not-sent' });
+    expect((error as Error).message).toContain(message);
+    expect(arrivals(fake.requests, download)).toBe(0);
   });
 
   it('wants a folder that exists', async () => {
