@@ -74,7 +74,7 @@ export class HeldClaim {
     }
     const startedAt = this.#ledger.clock.now();
     const renewed: Claimed = { ...this.#known.entry, renewals: ++this.#renewals };
-    const { parseItem: known, tried } = this.#ledger.change(this.#known, renewed);
+    const { known, tried } = this.#ledger.change(this.#known, renewed);
     this.#known = known ?? this.#known;
     this.#schedule();
     if ((await tried) && !this.#isReleased) {

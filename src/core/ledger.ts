@@ -143,7 +143,7 @@ export class Ledger {
       this.#seen.delete(place);
       return undefined;
     }
-    return this.#aged(known(item) ?? unreadable(place));
+    return this.#aged(parseItem(item) ?? unreadable(place));
   }
 
   /**
@@ -187,13 +187,13 @@ export class Ledger {
   change<E extends KeyEntry>(
     { place, text }: StoredEntry,
     entry: E | undefined,
-  ): { readonly parseItem: StoredEntry<E> | undefined; readonly tried: Promise<boolean> } {
+  ): { readonly known: StoredEntry<E> | undefined; readonly tried: Promise<boolean> } {
     const wanted = entry && JSON.stringify(entry);
     const ahead = this.#ahead.get(place) ?? { base: text, wanted, tried: new Set() };
     ahead.wanted = wanted;
     this.#ahead.set(place, ahead);
     const tried = this.#tryToWrite(place);
-    return { parseItem: entry && { place, entry, text: wanted, ageMs: 0 }, tried };
+    return { known: entry && { place, entry, text: wanted, ageMs: 0 }, tried };
   }
 
   /** Removes an entry, unless another process has changed it. Resolves to whether the key is free now. */
@@ -214,7 +214,7 @@ export class Ledger {
       const page = { after, limit: pageSize };
       const items = await this.#asked((store) => store.list(prefix, page));
       for (const item of items) {
-        const one = known(item);
+        const one = parseItem(item);
         if (one) {
           yield this.#aged(one);
         }
@@ -461,7 +461,7 @@ function unreadable(place: string): never {
   );
 }
 
-function known({ key, value, ageMs }: JournalItem): StoredEntry | undefined {
+function parseItem({ key, value, ageMs }: JournalItem): StoredEntry | undefined {
   const entry = entryIn(value);
   return entry && { place: key, entry, text: value, ageMs };
 }

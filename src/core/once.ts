@@ -281,7 +281,7 @@ class OnceClaim {
   async #write(entry: KeyEntry | undefined): Promise<void> {
     const { ledger, call } = this.#parts;
     const change = this.#own && ledger.change(this.#own, entry);
-    this.#own = change?.parseItem;
+    this.#own = change?.known;
     if (change) {
       await inTime(change.tried, call).catch(() => undefined);
     }

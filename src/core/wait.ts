@@ -18,11 +18,11 @@ import {
 import { isRecord, type OpenRecord } from './values.js';
 
 /**
- * Waits for work that the service does in the background: a job, a campaign, a domain, a file. `poll` is the
- * loop for all of them; `waitForRecord` uses it for everything but files.
+ * Waiting for something that the service does by itself: a job, a campaign, a domain, a file. One loop,
+ * `poll`, asks until there is an end; `waitFor` is what all but files need of it.
  */
 
-// ---- the status of a job, in the words of any service
+// ---- the status of a job, whatever word its service uses
 
 export type JobStage = 'active' | 'done' | 'failed';
 
@@ -30,7 +30,7 @@ const done = new Set(['completed', 'complete', 'done', 'finished', 'success', 's
 const failed = new Set(['failed', 'failure', 'error']);
 const canceled = new Set(['canceled', 'cancelled']);
 
-/** Reads the status of a job. A job with an unknown status counts as still active. */
+/** Reads the status of a job. A word that is not known belongs to a job that is still active. */
 export function jobStage(status: unknown): JobStage {
   if (done.has(wordOf(status))) {
     return 'done';
@@ -49,7 +49,7 @@ export function statusOf(job: unknown): string | undefined {
   return typeof status === 'string' ? status : undefined;
 }
 
-/** The same status in lower case; empty if the service sent none. */
+/** The same in lower case; empty where the service sent none. */
 export function statusWord(job: unknown): string {
   return wordOf(statusOf(job));
 }
@@ -63,61 +63,69 @@ function wordOf(status: unknown): string {
 /** The status checks of one client. */
 export interface StatusChecks {
   readonly clock: Clock;
-  /** Runs a check when its turn comes. The checks are evenly spaced, never in bursts. */
+  /** Makes a check in its turn: they are evenly spaced, never in bursts. */
   make<T>(check: () => Promise<T>, signal: AbortSignal | undefined): Promise<T>;
 }
 
 /** Ten status checks a second, for jobs of seconds to minutes. */
 export function createStatusChecks(clock: Clock): StatusChecks {
-  // p-throttle uses the system's time only. A fake clock needs no spacing.
+  // p-throttle knows the process's time only; a fake needs no rest.
   const interval = clock === systemClock ? 100 : 0;
   const spaced = pThrottle({ limit: 1, interval })(async (
     check: () => Promise<unknown>,
     signal: AbortSignal | undefined,
   ) => {
-    signal?.throwIfAborted(); // the caller may have given up while the check was queued
+    signal?.throwIfAborted(); // it was given up in the queue
     return check();
   });
   return {
     clock,
     async make<T>(check: () => Promise<T>, signal: AbortSignal | undefined) {
       signal?.throwIfAborted();
-      return abortable(spaced(check, signal) as Promise<T>, signal); // as: the result of the check
+      return abortable(spaced(check, signal) as Promise<T>, signal); // what the check resolves to
     },
   };
 }
 
 // ---- the loop
 
-/** The result of one status check. */
+/** What one status check found. */
 export interface Check<Record> {
   /** The number of this check, from 1. */
   readonly attempt: number;
   readonly elapsedMs: number;
   readonly status: string | undefined;
   readonly record: Record;
-  /** Does the status differ from that of the previous check? */
+  /** Is this another status than at the check before? */
   readonly changed: boolean;
 }
 
-/** The parts of a wait. */
+/** What a wait has done by the time it is over. */
+interface TimeoutFacts {
+  readonly polls: number;
+  readonly elapsedMs: number;
+  /** Why the last check failed; `undefined` if it got an answer. */
+  readonly failure: unknown;
+}
+
+/** What a wait is made of. */
 interface PollPlan<Record, Result> {
-  /** Checks once. The signal aborts when the wait is over. An error ends the wait, unless it is transient. */
+  /** Checks once; the signal aborts when the wait is over. An error ends the wait unless it is transient. */
   check(signal: AbortSignal | undefined): Promise<Record>;
   statusOf(record: Record): string | undefined;
-  /** Returns the result once there is one; throws if the job has failed. */
+  /** The result once there is one; throws when the job has failed. */
   finish(check: Check<Record>): { readonly result: Result } | undefined;
   /** Milliseconds until the next check. */
   nextDelayMs(check: Check<Record>): number;
-  /** Called after every check; `nextPollInMs` is 0 for the last. */
+  /** Called with every check; the last one has no next poll. */
   report?(check: Check<Record>, nextPollInMs: number): void;
-  /** Milliseconds to wait after an error that may be gone at the next check; `undefined` to give up. */
+  /** May this error be gone at the next check? Milliseconds to wait, or `undefined` to give up. */
   passingDelayMs?(error: unknown, failures: number, elapsedMs: number): number | undefined;
-  /** Milliseconds until the next check after the service rejected one. */
+  /** Milliseconds until the service is asked again after it has refused a check. */
   readonly refusedDelayMs: number;
-  /** Builds the error of a wait whose time is up. */
-  timeoutError(last: Check<Record> | undefined, polls: number, elapsedMs: number): Error;
-  /** Subscribes to notifications that make an early check worthwhile. */
+  /** The error when the time is up. */
+  timeoutError(last: Check<Record> | undefined, facts: TimeoutFacts): Error;
+  /** Calls back when a check is worthwhile before its time. */
   onNews?(listener: () => void): () => void;
   readonly timeoutMs: number;
   readonly firstDelayMs: number;
@@ -125,10 +133,10 @@ interface PollPlan<Record, Result> {
   readonly clock: Clock;
 }
 
-// A file or job that was created a moment ago may not be known everywhere yet.
+// A file or job that was made a moment ago may not be known everywhere yet.
 const soonMs = 1_000;
 
-/** Polls until the job is done, has failed, the time is up or the caller aborts. */
+/** Checks again and again until the job is done, has failed, the time is up or the caller aborts. */
 export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Promise<Result> {
   const { clock } = plan;
   plan.signal?.throwIfAborted();
@@ -141,7 +149,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
   let failure: unknown;
   const timeUp = () => plan.timeoutError(last, { polls, elapsedMs: elapsed(), failure });
 
-  // One 4xx does not end a wait; two in a row do. 401 and 403 end it at once, because they concern the key.
+  // A single no is not trusted: the wait ends on the second in a row. 401 and 403 speak of the key.
   const delayAfter = (error: unknown): number | undefined => {
     const passingMs = plan.passingDelayMs?.(error, ++failures, elapsed());
     const status = isPostreelError(error) ? error.status : undefined;
@@ -190,7 +198,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
     try {
       end = plan.finish(last);
     } catch (failure) {
-      plan.report?.(last, 0); // the check that ends a wait with a failure is reported like any other
+      plan.report?.(last, 0); // the check that ends a wait in failure is reported like every other
       throw failure;
     }
     delayMs = end ? 0 : plan.nextDelayMs(last);
@@ -217,8 +225,8 @@ async function pause(
 }
 
 /**
- * How long to wait after a status check that failed but may succeed later, in milliseconds. `undefined` for
- * lasting failures, such as 401, 403 and 404.
+ * How long to wait after a status check that failed but may succeed later. `undefined` for
+ * failures that stay, such as 401, 403 and 404.
  */
 export function passingDelayMs(
   error: unknown,
@@ -229,7 +237,7 @@ export function passingDelayMs(
     return undefined;
   }
   const { status, code } = error;
-  // A gateway or a captive portal may answer in place of the service.
+  // A gateway or a captive portal answers in place of the service.
   const isForeign = code === 'UNEXPECTED_RESPONSE' && status !== undefined && status < 300;
   if (!isForeign && !isTransient(error) && code !== 'QUEUE_TIMEOUT') {
     return undefined;
@@ -255,7 +263,7 @@ export interface RecordWaitOptions<Item> {
   signal?: AbortSignal | undefined;
   /** Called with every status check. Errors it throws are ignored. */
   onUpdate?: ((record: Item) => void) | undefined;
-  /** Decides whether the wait is over, if your service uses other words for its statuses. */
+  /** Decides whether the wait is over, where your service has other words. */
   isDone?: ((record: Item) => boolean) | undefined;
 }
 
@@ -271,15 +279,15 @@ export interface JobWaitOptions<Job> extends Omit<RecordWaitOptions<Job>, 'onUpd
    * @default 2_000
    */
   interval?: number | undefined;
-  /** Called with every status check. Errors it throws are ignored. */
+  /** Called with every status check. What it throws is ignored. */
   onUpdate?: ((update: JobUpdate<Job>) => void) | undefined;
 }
 
-/** The result of one status check of a job. */
+/** What a status check of a job found. */
 export interface JobUpdate<Job> {
   readonly jobId: string;
   readonly status: string | undefined;
-  /** The progress as the service sent it: a fraction, a percentage, or nothing. */
+  /** As the service sent it: a share, a percentage, or not at all. */
   readonly progress: unknown;
   /** The number of this status check, from 1. */
   readonly attempt: number;
@@ -288,7 +296,7 @@ export interface JobUpdate<Job> {
   readonly raw: Job;
 }
 
-/** The options of each wait of a call that has one `signal` for all waits. */
+/** The options of each wait of a call that has one `signal` for all. */
 export const innerWaitOptions: OptionKinds<Omit<RecordWaitOptions<unknown>, 'signal'>> = {
   timeout: milliseconds,
   interval: atLeast(0),
@@ -301,10 +309,10 @@ const recordWaitOptions: OptionKinds<RecordWaitOptions<unknown>> = {
   signal: abortSignal,
 };
 
-/** The settings of a wait for one kind of record. */
+/** What is particular to one kind of record. */
 interface RecordWait<Item> {
   readonly id: string;
-  /** The kind as messages name it, e.g. `Campaign`. */
+  /** As it stands in messages, e.g. `Campaign`. */
   readonly kind: string;
   readonly check: (signal: AbortSignal | undefined) => PromiseLike<Item>;
   readonly isDone: (status: string | undefined, record: Item) => boolean;
@@ -312,16 +320,16 @@ interface RecordWait<Item> {
   readonly timeout: number;
   /** In milliseconds. */
   readonly interval: number;
-  /** The least time between two status checks, in milliseconds, even if the caller asks for less. */
+  /** The least time between two status checks, in milliseconds, whatever the caller asks for. */
   readonly minInterval?: number;
   readonly checks: StatusChecks;
-  /** Reports each check, also to the caller's `onUpdate`. */
+  /** Tells of each check, the caller's `onUpdate` too. */
   readonly report?: (check: Check<Item>, nextPollInMs: number, onUpdate: unknown) => void;
-  /** `unknown` if the work may continue, or be partly done, after the wait has failed. */
+  /** Does it go on, with part of its work done, where a wait for it has failed? */
   readonly outcome?: 'unknown';
 }
 
-/** Checks a record until it is done. Rejects if it failed or was canceled. */
+/** Checks a record until it has come to its end; a failed or cancelled one rejects. */
 export async function waitForRecord<Item>(
   plan: RecordWait<Item>,
   given: RecordWaitOptions<Item> | undefined,
@@ -369,22 +377,22 @@ export async function waitForRecord<Item>(
   });
 }
 
-/** The reason that a failed record states. */
+/** Why a record says that it failed. */
 function reasonOf(record: unknown): string {
   const reason = isRecord(record) ? record['failedReason'] : undefined;
   return typeof reason === 'string' && reason !== '' ? `: ${reason.replace(/\.$/, '')}` : '';
 }
 
-/** The objects that all waits of one client share. */
+/** What the waits of one client share. */
 export interface JobWatch {
   readonly checks: StatusChecks;
-  /** Reports a status check to the client's listeners. */
+  /** Tells the client's listeners of a status check. */
   readonly report: (update: JobUpdate<OpenRecord>) => void;
 }
 
 /**
- * Waits until an import or bulk job is done. Rejects with a `NotFoundError` if the job disappears before
- * that: how it ended is not known.
+ * Waits until an import or bulk job is done. One that is gone before that rejects with a `NotFoundError`:
+ * how it ended is not known.
  */
 export async function waitForJob<Job extends OpenRecord>(
   jobId: string,
@@ -397,10 +405,10 @@ export async function waitForJob<Job extends OpenRecord>(
     const progress = record['progress'];
     const update = { jobId, status, progress, attempt, elapsedMs, nextPollInMs, raw: record };
     tell(update);
-    callSafely(() => (onUpdate as JobWaitOptions<Job>['onUpdate'])?.(update)); // as: the callback of a job
+    callSafely(() => (onUpdate as JobWaitOptions<Job>['onUpdate'])?.(update)); // of a job
   };
   const isDone = (status: string | undefined) => jobStage(status) === 'done';
   const plan = { id: jobId, kind: 'Job', check, isDone, checks, report } as const;
   const times = { timeout: 600_000, interval: 2_000, outcome: 'unknown' } as const;
-  return waitForRecord<Job>({ ...plan, ...times }, given as RecordWaitOptions<Job> | undefined); // as: all but onUpdate
+  return waitForRecord<Job>({ ...plan, ...times }, given as RecordWaitOptions<Job> | undefined); // but for onUpdate
 }

@@ -270,7 +270,7 @@ export class JobLedger {
   ): Promise<readonly StoredEntry<Unknown>[]> {
     const changes = claims.map((known) => this.#ledger.change(known, unknownOf(known.entry)));
     await Promise.all(changes.map(({ tried }) => tried));
-    return changes.flatMap(({ parseItem: known }) => known ?? []);
+    return changes.flatMap(({ known }) => known ?? []);
   }
 
   /** Was this file read from the journal? */
@@ -377,8 +377,8 @@ export class JobLedger {
 
   async #note(fileId: string, known: StoredEntry, entry: Answered): Promise<void> {
     const change = this.#ledger.change(known, entry);
-    if (change.parseItem) {
-      this.#remember(fileId, change.parseItem);
+    if (change.known) {
+      this.#remember(fileId, change.known);
     }
     await change.tried;
   }

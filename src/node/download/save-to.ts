@@ -11,14 +11,14 @@ import type { MediaFile } from '../../media/jobs/file.js';
 import { syncFolder } from '../file-system.js';
 import { PartFile } from './part-file.js';
 
-/** The options of `saveTo()`. An abort leaves no files behind. */
+/** How to save a file. An abort leaves nothing behind. */
 export interface SaveOptions extends TransferOptions {}
 
 /**
- * Saves a finished file to disk. The file is written next to its target and renamed at the end, so that the
- * target is always complete or unchanged. A download continues where its connection broke. When the retries
- * are used up, the received bytes stay next to the target, and the next `saveTo()` of the same file continues
- * with them. So does a `saveTo()` after a crash.
+ * Saves a finished file to disk. It is written beside its target and renamed at the end, so that the
+ * target is always complete, or what it was before. A broken connection is resumed where it broke;
+ * when the retries are used up, what has arrived stays beside the target, and the next `saveTo()` of
+ * the same file continues with it. So does one after a crash.
  * @throws a `ConnectionError` when the retries are used up
  * @example
  * await saveTo(await job.waitForFile(), 'cats.mp4', {
@@ -27,8 +27,8 @@ export interface SaveOptions extends TransferOptions {}
  */
 export function saveTo(file: MediaFile, path: string, options?: SaveOptions): Promise<void>;
 /**
- * Saves every file of a queue, or of an engine's worker. In the pattern, `{fileId}` is the id of each file and,
- * in a queue, `{index}` its job's position in the input, from 0. A missing folder is created.
+ * Saves every file of a queue, or of an engine's worker: `{fileId}` and, in a queue, `{index}`, the job's
+ * place in the input from 0, stand for those of each file. A folder that is missing is made.
  * @throws a `ConfigurationError` when all files would be written to one path
  * @example
  * media.queue(jobs, { name: 'animals', save: saveTo('videos/{fileId}.mp4') });
@@ -44,12 +44,12 @@ export function saveTo(
     : save(what, path as string, options); // as the two signatures say
 }
 
-/** The `save` function of a queue, or of an engine's worker. */
+/** What a queue, or an engine's worker, takes as its `save`. */
 export type SaveEach = (file: MediaFile, job: object) => Promise<void>;
 
 function saver(pattern: string, given: SaveOptions): SaveEach {
   const options = readTransferOptions(given);
-  const folder = process.cwd(); // the working folder may change before a file is saved
+  const folder = process.cwd(); // it may change before a file is saved
   if (!/\{(fileId|index)\}/.test(pattern)) {
     throw new ConfigurationError(
       `saveTo('${pattern}') would write every file to one path. Put {fileId} or {index} into it.`,
@@ -90,8 +90,20 @@ async function save(file: MediaFile, path: string, given: SaveOptions): Promise<
   await syncFolder(dirname(target));
 }
 
-// Keeps the received bytes after a failure of the server, so that a later call can continue; keeps nothing
-// after an abort.
+// In plain JavaScript a job, or the promise of a file, is easily passed for the file.
+function checkArguments(file: Partial<MediaFile> | undefined, path: unknown): void {
+  if (typeof file?.response !== 'function') {
+    const isJob = file !== undefined && 'waitForFile' in Object(file);
+    const given = isJob ? 'a job: pass `await job.waitForFile()`' : kindOf(file);
+    throw invalidRequest([{ field: 'file', message: `must be a finished file; got ${given}` }]);
+  }
+  if (typeof path !== 'string') {
+    const given = path instanceof URL ? 'a URL: pass `fileURLToPath(url)`' : kindOf(path);
+    throw invalidRequest([{ field: 'path', message: `must be a string; got ${given}` }]);
+  }
+}
+
+// After trouble with the server the rest may come another time; nothing is kept after an abort.
 async function giveUp(
   part: PartFile,
   error: unknown,
@@ -104,7 +116,7 @@ async function giveUp(
   }
 }
 
-// Throws before the download if the target is a folder, rather than after it.
+// Found out before the download rather than after it.
 async function refuseFolder(target: string): Promise<void> {
   const found = await stat(target).catch(() => undefined);
   if (!found?.isDirectory()) {
