@@ -138,8 +138,11 @@ describe('the addresses of rows', () => {
   it('are trimmed and refused by name, each in its row, by contacts.lookupAll()', async () => {
     const { fetch, requests } = answering(() => ({}));
     const lookup = async () => {
-      const results = messagingOver(fetch).contacts.lookupAll(rows)[Symbol.asyncIterator]();
-      while (!(await results.next()).done) {} // to its end
+      const results: unknown[] = [];
+      for await (const result of messagingOver(fetch).contacts.lookupAll(rows)) {
+        results.push(result);
+      }
+      return results;
     };
     const failure = await lookup().catch((error: unknown) => error);
     const { failed } = (failure as { result: { failed: { index: number; error: unknown }[] } })
