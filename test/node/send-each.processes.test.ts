@@ -74,11 +74,10 @@ function run({ messaging, messagingUrl }: FakeServer, args: string[]) {
   const own = { MESSAGING_BASE_URL: messagingUrl, MESSAGING_API_KEY: messaging.secretKey };
   const child = spawn(process.execPath, args, { env: { ...process.env, ...own } });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  child.stderr.pipe(process.stderr); // warnings, such as the wait for the claim of a killed run
   const end = once(child, 'close').then(([, signal]) => ({ signal: signal as unknown, output }));
   return { process: child, end };
 }
