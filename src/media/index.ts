@@ -18,7 +18,7 @@ export type { FileResult } from './status/wait-for-files.js';
 export type { FileUpdate, WaitOptions } from './status/wait-options.js';
 
 // Finished files.
-export type { FileStream } from './download/file-stream.js';
+export type { FileStream, NodeCompatible } from './download/file-stream.js';
 export type { TransferOptions, TransferProgress } from './download/transfer-options.js';
 export { MediaFile, type DownloadOptions } from './jobs/file.js';
 

@@ -170,7 +170,9 @@ export interface ImportAllOptions extends ManyOptions {
           | string
           | null
           | {
+              /** The field that the column becomes. */
               readonly field: string;
+              /** Turns the text of a cell into its value. */
               readonly read: (text: string) => string | number | boolean | Date | undefined;
             };
       }

@@ -195,7 +195,7 @@ export type {
   TemplateUsage,
   Templates,
 } from './templates.js';
-export type { UploadedImage, Uploads } from './uploads.js';
+export type { ImageInput, UploadedImage, Uploads } from './uploads.js';
 export type { User, Users } from './users.js';
 export type {
   ExecutionContext,

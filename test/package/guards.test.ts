@@ -6,9 +6,9 @@ import { dryPack, installPackage, type Project } from '../support/package/instal
 
 // With room: they are there for what goes far off, not for the last kilobyte.
 const guards: Readonly<Record<string, readonly [code: string, maxKilobytes: number]>> = {
-  'a messaging client': [`export { MessagingClient } from 'postreel/messaging';`, 110],
+  'a messaging client': [`export { MessagingClient } from 'postreel/messaging';`, 120],
   'a media client': [`export { MediaClient } from 'postreel/media';`, 115],
-  'the tracker': [`export { createTracker } from 'postreel/tracker';`, 9],
+  'the tracker': [`export { createTracker } from 'postreel/tracker';`, 10],
 };
 
 describe('the size of', () => {
@@ -32,8 +32,8 @@ describe('the size of', () => {
 
   it('the tarball is far from its guard', async () => {
     const { size } = await dryPack();
-    tell(`the tarball: ${(size / 1e6).toFixed(2)} MB`, '1.2 MB');
-    expect(size).toBeLessThanOrEqual(1.2e6);
+    tell(`the tarball: ${(size / 1e6).toFixed(2)} MB`, '1.3 MB');
+    expect(size).toBeLessThanOrEqual(1.3e6);
   });
 });
 

@@ -123,7 +123,7 @@ describe('the published package', () => {
 
   it('has every guide that the README links to', () => {
     const text = readFileSync(join(repository, 'README.md'), 'utf8');
-    const links = [...text.matchAll(/\]\((docs\/[^)#]+)/g)].map(([, path]) => path);
+    const links = [...text.matchAll(/\]\((docs\/[^)#]+\.md)/g)].map(([, path]) => path);
     const paths = packed.files.map(({ path }) => path);
     expect(links.length).toBeGreaterThan(5);
     expect(links.filter((path) => !paths.includes(path ?? ''))).toEqual([]);

@@ -1,12 +1,17 @@
 type Chunk = Uint8Array<ArrayBuffer>;
 
 /** The members of a stream whose types differ between Node.js and the DOM. */
-interface NodeCompatible {
+export interface NodeCompatible {
   /** @throws a `TypeError`: the stream has no BYOB reader */
   getReader(options: { mode: 'byob' }): never;
   pipeThrough<Output>(
     transform: { readable: Output; writable: unknown },
-    options?: StreamPipeOptions,
+    options?: {
+      preventAbort?: boolean;
+      preventCancel?: boolean;
+      preventClose?: boolean;
+      signal?: AbortSignal;
+    },
   ): Output;
   tee(): [FileStream, FileStream];
   values(options?: { preventCancel?: boolean }): AsyncIterableIterator<Chunk, undefined>;

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import { describe, expect, it, vi } from 'vitest';
@@ -37,10 +39,10 @@ describe('react on a server', () => {
     expect(await Promise.all(outcomes)).toEqual([{ status: 'dropped' }, { status: 'dropped' }]);
     error.mockRestore();
   });
-  it('finds the provider that another copy of the module has rendered', async () => {
-    // As a provider in ESM and a hook in CommonJS.
-    vi.resetModules();
-    const copy = await import('postreel/tracker/react');
+  it('finds the provider that another copy of the module has rendered', () => {
+    // A provider in ESM and a hook in CommonJS.
+    const path = resolve('dist/cjs/tracker/react/index.js');
+    const copy = createRequire(import.meta.url)(path) as { useTracker: typeof useTracker };
     expect(copy.useTracker).not.toBe(useTracker);
     const Page = () => createElement('p', null, String(copy.useTracker() === tracker));
     const root = createElement(TrackerProvider, { tracker }, createElement(Page));
