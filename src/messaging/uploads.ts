@@ -20,7 +20,6 @@ export const routes = {
   }),
 };
 
-// A type alias, because it has no public name: the declarations of users then contain its structure.
 /** An image to upload. Its content cannot be a string: a path would be stored in place of the image. */
 export type ImageInput =
   Exclude<FileInput, NamedFile> | (NamedFile & { data: Exclude<NamedFile['data'], string> });
