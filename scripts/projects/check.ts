@@ -83,7 +83,9 @@ async function prepare(project: Project, base: string, tarball: string): Promise
   return place;
 }
 
-const warning = /warn(ing)?s?\b/i; // also an ExperimentalWarning
+// A bundler's warning about our package: the word, then our name on it or in the lines that explain
+// it. What a framework's next version says about itself is not ours.
+const warning = /warn(ing)?s?\b(.*\n){0,6}?.*(node_modules\/|["'`])postreel\b/i;
 
 type Verdict = readonly [result: Cell['result'], reason?: string, output?: string];
 
