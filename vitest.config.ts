@@ -172,7 +172,7 @@ export default defineConfig({
     maxWorkers: '100%',
     reporters: ['default', './test/support/tally-reporter.ts'],
     coverage: {
-      include: ['src/core/*.ts'],
+      include: ['src/core/**/*.ts'],
       reporter: ['text', 'json-summary'],
       thresholds: { lines: 100, branches: 95 },
     },

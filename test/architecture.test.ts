@@ -9,8 +9,8 @@ const isPackage = (target: string) => !/\.(tsx?|json)$/.test(target);
 /** Which packages may be imported where. */
 const homes: Readonly<Record<string, RegExp>> = {
   zod: /schemas?\.ts$|^schemas\/|^cli\/agents\//,
-  ky: /^core\/http\.ts$/,
-  'p-retry': /^core\/retry\.ts$/,
+  ky: /^core\/call\/http\.ts$/,
+  'p-retry': /^core\/call\/retry\.ts$/,
   'p-throttle': /^core\/wait\.ts$/,
   eventemitter3: /^core\/events\.ts$/,
   papaparse: /^messaging\/csv\.ts$/,

@@ -1,5 +1,5 @@
 import { MessagingClient } from '../../src/index.js';
-import { callSite } from '../../src/core/call.js';
+import { callSite } from '../../src/core/call/call.js';
 
 /** The most that noting the line of the caller may add to a call that succeeds. */
 const maxMicroseconds = 3;

@@ -1,4 +1,4 @@
-import type { List, Route, Single, RouteSchemas } from '../../src/core/route.js';
+import type { List, Route, Single, RouteSchemas } from '../../src/core/call/route.js';
 import { errorAnswers, errorSchemas } from './errors.js';
 import { jsonSchemaOf, type JsonSchema } from './json-schema.js';
 import { rowsOf, type Row } from './rows.js';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isRecord } from '../../src/core/values.js';
-import type { Schema } from '../../src/core/route.js';
+import type { Schema } from '../../src/core/call/route.js';
 
 /** A JSON schema, as far as this script reads it. */
 export interface JsonSchema {

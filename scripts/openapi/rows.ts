@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Route, schemaMap, type RouteSchemas } from '../../src/core/route.js';
+import { type Route, schemaMap, type RouteSchemas } from '../../src/core/call/route.js';
 import { routes as mediaRoutes } from '../../src/media/routes.js';
 import { schemas as mediaSchemas } from '../../src/media/schemas.js';
 import { routes as messagingRoutes } from '../../src/messaging/routes.js';

@@ -1,13 +1,13 @@
-import { BudgetSource } from './budgets.js';
+import { BudgetSource } from './limit/budgets.js';
 import { Events, loggerOf } from './events.js';
-import { createHttp } from './http.js';
-import { queueScopeOf, scopeOf } from './journal.js';
+import { createHttp } from './call/http.js';
+import { queueScopeOf, scopeOf } from './once/journal.js';
 import { Keyring } from './keys.js';
-import { Ledger } from './ledger.js';
-import { OnceCalls, type KeyScope } from './once.js';
+import { Ledger } from './once/ledger.js';
+import { OnceCalls, type KeyScope } from './once/once.js';
 import { readOptions } from './options.js';
-import type { Method } from './route.js';
-import { Transport } from './send.js';
+import type { Method } from './call/route.js';
+import { Transport } from './call/send.js';
 import { Session } from './session.js';
 import {
   keyOf,
@@ -24,7 +24,7 @@ import type {
   RateLimitState,
   RequestOptions,
 } from './types.js';
-import type { SchemaMap } from './validate.js';
+import type { SchemaMap } from './call/validate.js';
 import { isRecord } from './values.js';
 
 /** The part of a connection that a client needs. It is small, because users' declarations include it. */

@@ -1,6 +1,6 @@
-import { cleanCause } from './redact.js';
+import { cleanCause } from './call/redact.js';
 import { ConfigurationError } from './errors.js';
-import type { Route } from './route.js';
+import type { Route } from './call/route.js';
 import type { Session } from './session.js';
 import type { ApiKey } from './types.js';
 import { isLoopback } from './values.js';

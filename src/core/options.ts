@@ -1,6 +1,6 @@
 import { ConfigurationError, invalidRequest } from './errors.js';
-import type { JournalStore } from './journal.js';
-import type { RateBudgetStore } from './rate-store.js';
+import type { JournalStore } from './once/journal.js';
+import type { RateBudgetStore } from './limit/rate-store.js';
 import type {
   ApiKey,
   ClientOptions,

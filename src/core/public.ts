@@ -34,7 +34,7 @@ export {
 } from './errors.js';
 
 // Calls, their inputs and their results.
-export type { Method } from './route.js';
+export type { Method } from './call/route.js';
 export type {
   Answer,
   Call,
@@ -59,10 +59,10 @@ export type {
 export type { JobUpdate, JobWaitOptions, RecordWaitOptions } from './wait.js';
 
 // Clients, their options and their events.
-export { memoryJournal } from './journal.js';
-export type { CallJournal, JournalEntry, JournalState } from './once.js';
-export type { JournalItem, JournalPage, JournalStore } from './journal.js';
-export type { BudgetLimits, RateBudgetStore, StoreAnswer } from './rate-store.js';
+export { memoryJournal } from './once/journal.js';
+export type { CallJournal, JournalEntry, JournalState } from './once/once.js';
+export type { JournalItem, JournalPage, JournalStore } from './once/journal.js';
+export type { BudgetLimits, RateBudgetStore, StoreAnswer } from './limit/rate-store.js';
 export type {
   ApiKey,
   CallEndEvent,

@@ -1,6 +1,6 @@
 import { ConfigurationError, isPostreelError } from './errors.js';
 import { isBrowser } from './keys.js';
-import type { Route } from './route.js';
+import type { Route } from './call/route.js';
 
 /** The paths of a service's sessions. */
 export interface SessionPaths {

@@ -1,6 +1,6 @@
 import type { FieldError, Outcome, PostreelError } from './errors.js';
-import type { JournalStore } from './journal.js';
-import type { RateBudgetStore } from './rate-store.js';
+import type { JournalStore } from './once/journal.js';
+import type { RateBudgetStore } from './limit/rate-store.js';
 
 /** A call's result together with its HTTP response. */
 export interface Answer<T> {

@@ -26,8 +26,8 @@ import {
 } from './status/wait-for-files.js';
 import { watch } from './status/watch.js';
 import { createContext, type MediaContext } from './context.js';
-import { callSite } from '../core/call.js';
-import { kindOf } from '../core/request.js';
+import { callSite } from '../core/call/call.js';
+import { kindOf } from '../core/call/request.js';
 
 /**
  * The client of the media service.

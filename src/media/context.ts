@@ -9,12 +9,12 @@ import {
   wholeNumber,
   type OptionKinds,
 } from '../core/options.js';
-import { schemaMap } from '../core/route.js';
+import { schemaMap } from '../core/call/route.js';
 import { createStatusChecks } from '../core/wait.js';
-import { redact } from '../core/redact.js';
+import { redact } from '../core/call/redact.js';
 import { Connection } from '../core/client.js';
 import type { ServiceFacts } from '../core/settings.js';
-import { normalizeBaseUrl } from '../core/request.js';
+import { normalizeBaseUrl } from '../core/call/request.js';
 import type { MediaEvents } from './events.js';
 import { isInOwnNetwork } from './generate/own-network.js';
 import { Generate } from './generate/resource.js';

@@ -1,4 +1,4 @@
-import type { SchemasFor } from '../core/route.js';
+import type { SchemasFor } from '../core/call/route.js';
 import { periodListQuery, periodQuery, open } from './shared/values.schemas.js';
 import type { routes } from './activity.js';
 

@@ -1,7 +1,7 @@
-import { anyList, of, route, type MethodsFor } from '../core/route.js';
+import { anyList, of, route, type MethodsFor } from '../core/call/route.js';
 import type { OpenRecord } from '../core/values.js';
 import type { Call, ListOptions, RequestOptions, Paginated } from '../core/types.js';
-import type { Transport } from '../core/send.js';
+import type { Transport } from '../core/call/send.js';
 import type { ListQuery, PeriodQuery } from './shared/values.js';
 
 const query = of<ActivityPeriod>();

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { SchemasFor } from '../core/route.js';
+import type { SchemasFor } from '../core/call/route.js';
 import { periodQuery, open } from './shared/values.schemas.js';
 import type { routes } from './analytics.js';
 

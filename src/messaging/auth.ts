@@ -1,7 +1,7 @@
 import type { Acknowledgement, OpenInput, OpenRecord } from '../core/values.js';
-import { of, route, type KeyRule, type MethodsFor } from '../core/route.js';
+import { of, route, type KeyRule, type MethodsFor } from '../core/call/route.js';
 import type { Call, RequestOptions } from '../core/types.js';
-import type { Transport } from '../core/send.js';
+import type { Transport } from '../core/call/send.js';
 import { normalizeEmailsIn } from './shared/values.js';
 
 const key: KeyRule = 'none'; // a program signs in before it has a key

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Timestamp } from '../core/values.js';
-import type { SchemasFor } from '../core/route.js';
+import type { SchemasFor } from '../core/call/route.js';
 import { filterProblem, filterWarnings } from './shared/filters.js';
 import {
   displayName,

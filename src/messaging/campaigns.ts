@@ -6,7 +6,7 @@ import {
   type OpenRecord,
   type Timestamp,
 } from '../core/values.js';
-import { anyList, of, route, type NamesOf } from '../core/route.js';
+import { anyList, of, route, type NamesOf } from '../core/call/route.js';
 import type { Call, ListOptions, RequestOptions, Paginated } from '../core/types.js';
 import {
   jobStage,
@@ -14,7 +14,7 @@ import {
   type RecordWaitOptions,
   type StatusChecks,
 } from '../core/wait.js';
-import type { Transport } from '../core/send.js';
+import type { Transport } from '../core/call/send.js';
 import { invalidRequest, type InvalidRequestError } from '../core/errors.js';
 import type { FilterInput, StoredFilter } from './shared/filters.js';
 import { normalizeEmailsIn, type ListQuery } from './shared/values.js';

@@ -14,9 +14,9 @@ import {
   readOptions,
   requestOptions,
 } from '../core/options.js';
-import { hasRow, schemaMap, type RouteSchemas } from '../core/route.js';
+import { hasRow, schemaMap, type RouteSchemas } from '../core/call/route.js';
 import { type JobUpdate, type JobWatch, createStatusChecks } from '../core/wait.js';
-import { callJournal, type CallJournal } from '../core/once.js';
+import { callJournal, type CallJournal } from '../core/once/once.js';
 import { bindMethods, Connection, ServiceClient } from '../core/client.js';
 import type { ServiceFacts } from '../core/settings.js';
 import { Activity } from './activity.js';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { FileInput } from '../core/values.js';
-import type { SchemasFor } from '../core/route.js';
+import type { SchemasFor } from '../core/call/route.js';
 import { limits } from './limits.js';
 import { contactData, storedDataWarnings } from './shared/data.schemas.js';
 import { emailProblem, isId, normalizeEmail } from './shared/values.js';

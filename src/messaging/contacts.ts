@@ -5,10 +5,10 @@ import {
   type UploadFacts,
   type NamesOf,
   type MethodsFor,
-} from '../core/route.js';
+} from '../core/call/route.js';
 import type { Clock } from '../core/async.js';
 import type { Acknowledgement, FileInput } from '../core/values.js';
-import { multipartBody } from '../core/upload.js';
+import { multipartBody } from '../core/call/upload.js';
 import type { Call, ListOptions, RequestOptions, Paginated, DataOptions } from '../core/types.js';
 import {
   callback,
@@ -23,7 +23,7 @@ import {
   requestOptions,
 } from '../core/options.js';
 import { waitForJob, type JobWaitOptions, type JobWatch, innerWaitOptions } from '../core/wait.js';
-import type { Transport } from '../core/send.js';
+import type { Transport } from '../core/call/send.js';
 import { invalidRequest, ConflictError, NotFoundError } from '../core/errors.js';
 import { limits } from './limits.js';
 import type {

@@ -1,8 +1,8 @@
-import { anyList, of, route, type MethodsFor } from '../core/route.js';
+import { anyList, of, route, type MethodsFor } from '../core/call/route.js';
 import type { Acknowledgement, OpenInput, OpenRecord } from '../core/values.js';
 import type { Call, ListOptions, RequestOptions, Paginated } from '../core/types.js';
 import { waitForRecord, type RecordWaitOptions, type StatusChecks } from '../core/wait.js';
-import type { Transport } from '../core/send.js';
+import type { Transport } from '../core/call/send.js';
 import type { ListQuery } from './shared/values.js';
 import { toRequestBody } from './shared/request-body.js';
 

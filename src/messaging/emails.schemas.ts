@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isRecord } from '../core/values.js';
-import type { SchemasFor } from '../core/route.js';
+import type { SchemasFor } from '../core/call/route.js';
 import { limits } from './limits.js';
 import { contactData, dataWarnings } from './shared/data.schemas.js';
 import { displayName, email, id, knownOf, subject } from './shared/values.schemas.js';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { DataOptions } from '../core/types.js';
-import type { SchemasFor } from '../core/route.js';
+import type { SchemasFor } from '../core/call/route.js';
 import { contactData, dataWarnings } from './shared/data.schemas.js';
 import { periodListQuery, periodQuery, email, knownOf, open } from './shared/values.schemas.js';
 import type { routes, trackingRoutes, TrackRequest } from './events.js';

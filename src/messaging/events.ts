@@ -1,7 +1,7 @@
-import { anyList, of, route, type NamesOf } from '../core/route.js';
+import { anyList, of, route, type NamesOf } from '../core/call/route.js';
 import type { Acknowledgement, OpenInput, OpenRecord } from '../core/values.js';
 import type { Call, ListOptions, RequestOptions, Paginated, DataOptions } from '../core/types.js';
-import type { Transport } from '../core/send.js';
+import type { Transport } from '../core/call/send.js';
 import type { MessageData } from './shared/data.js';
 import { normalizeEmailsIn, type ListQuery, type PeriodQuery } from './shared/values.js';
 import { withEmptyDeleted } from './shared/request-body.js';

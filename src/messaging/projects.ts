@@ -5,11 +5,11 @@ import {
   type OpenRecord,
   isRecord,
 } from '../core/values.js';
-import { anyList, of, route, type KeyRule, type MethodsFor } from '../core/route.js';
+import { anyList, of, route, type KeyRule, type MethodsFor } from '../core/call/route.js';
 import type { RequestOptions, Call, ListOptions, Paginated } from '../core/types.js';
 import { invalidRequest, type InvalidRequestError } from '../core/errors.js';
 import { flag } from '../core/options.js';
-import type { Transport } from '../core/send.js';
+import type { Transport } from '../core/call/send.js';
 import { normalizeEmailsIn, type ListQuery } from './shared/values.js';
 import { toRequestBody } from './shared/request-body.js';
 

@@ -1,7 +1,7 @@
-import { numberedPage, of, wholeList, route, type NamesOf } from '../core/route.js';
+import { numberedPage, of, wholeList, route, type NamesOf } from '../core/call/route.js';
 import type { Acknowledgement, OpenRecord } from '../core/values.js';
 import type { Call, ListOptions, RequestOptions, Paginated } from '../core/types.js';
-import type { Transport } from '../core/send.js';
+import type { Transport } from '../core/call/send.js';
 import type { StoredData, TypedData } from './shared/data.js';
 import type { FilterInput, StoredFilter } from './shared/filters.js';
 import { toRequestBody } from './shared/request-body.js';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { SchemasFor } from '../core/route.js';
+import type { SchemasFor } from '../core/call/route.js';
 import { knownOf, lenient, limit, open, optionalEmail, subject } from './shared/values.schemas.js';
 import type { routes, Template } from './templates.js';
 

@@ -1,7 +1,7 @@
-import { numberedPage, of, route, type MethodsFor } from '../core/route.js';
+import { numberedPage, of, route, type MethodsFor } from '../core/call/route.js';
 import type { Acknowledgement, OpenInput, OpenRecord } from '../core/values.js';
 import type { Call, ListOptions, RequestOptions, Paginated } from '../core/types.js';
-import type { Transport } from '../core/send.js';
+import type { Transport } from '../core/call/send.js';
 import { toRequestBody } from './shared/request-body.js';
 import { normalizeEmailsIn } from './shared/values.js';
 import {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { SchemasFor } from '../core/route.js';
+import type { SchemasFor } from '../core/call/route.js';
 import { open } from './shared/values.schemas.js';
 import type { ImageInput, routes } from './uploads.js';
 

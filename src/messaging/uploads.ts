@@ -1,8 +1,8 @@
 import { type FileInput, type OpenRecord, isBytes, type NamedFile } from '../core/values.js';
-import { of, route, type UploadFacts, type MethodsFor } from '../core/route.js';
-import { multipartBody } from '../core/upload.js';
+import { of, route, type UploadFacts, type MethodsFor } from '../core/call/route.js';
+import { multipartBody } from '../core/call/upload.js';
 import type { Call, RequestOptions } from '../core/types.js';
-import type { Transport } from '../core/send.js';
+import type { Transport } from '../core/call/send.js';
 
 // The service documents neither the name of the form field, which this package chose, nor a maximum size.
 const image: UploadFacts = {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isRecord, type OpenRecord } from '../core/values.js';
-import type { SchemasFor } from '../core/route.js';
+import type { SchemasFor } from '../core/call/route.js';
 import { filterWarnings } from './shared/filters.js';
 import { listQuery, id, lenient, open } from './shared/values.schemas.js';
 import type {

@@ -1,9 +1,9 @@
 import type { Acknowledgement, OpenInput, OpenRecord } from '../core/values.js';
-import { anyList, of, route, type MethodsFor } from '../core/route.js';
+import { anyList, of, route, type MethodsFor } from '../core/call/route.js';
 import type { RequestOptions, Call, ListOptions, Paginated } from '../core/types.js';
 import { flag } from '../core/options.js';
 import { isPostreelError } from '../core/errors.js';
-import type { Transport } from '../core/send.js';
+import type { Transport } from '../core/call/send.js';
 import {
   jobStage,
   waitForRecord,

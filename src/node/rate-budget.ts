@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
-import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/rate-store.js';
+import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/limit/rate-store.js';
 import { BudgetFile, type Leases } from './budget-file.js';
 
 /**

@@ -1,5 +1,5 @@
-export type { BudgetLimits, RateBudgetStore, StoreAnswer } from '../core/rate-store.js';
-export type { JournalItem, JournalPage, JournalStore } from '../core/journal.js';
+export type { BudgetLimits, RateBudgetStore, StoreAnswer } from '../core/limit/rate-store.js';
+export type { JournalItem, JournalPage, JournalStore } from '../core/once/journal.js';
 export type { PostgresClient } from './client.js';
 export { postgresJournal, type PostgresJournalOptions } from './journal.js';
 export { migratePostgres, postgresMigration } from './migration.js';

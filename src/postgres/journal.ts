@@ -1,5 +1,5 @@
 import { readOptions, text as textOption } from '../core/options.js';
-import type { JournalItem, JournalStore } from '../core/journal.js';
+import type { JournalItem, JournalStore } from '../core/once/journal.js';
 import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
 
 /** Options of {@link postgresJournal}. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/rate-store.js';
+import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/limit/rate-store.js';
 import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
 
 /**

@@ -1,5 +1,5 @@
 import { readOptions, text } from '../core/options.js';
-import type { JournalItem, JournalStore } from '../core/journal.js';
+import type { JournalItem, JournalStore } from '../core/once/journal.js';
 import { checkClient, run, script, type RedisClient, type Script } from './client.js';
 
 /** Options of {@link redisJournal}. */

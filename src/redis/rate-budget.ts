@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { monotonicMs } from '../core/async.js';
 import { readOptions, text } from '../core/options.js';
-import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/rate-store.js';
+import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/limit/rate-store.js';
 import { checkClient, run, script, type RedisClient } from './client.js';
 
 /** Options of {@link redisRateBudget}. */

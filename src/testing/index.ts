@@ -1,6 +1,6 @@
 import type { FakeServer, FakeServerOptions } from './server.js';
 
-export type { JournalItem, JournalPage, JournalStore } from '../core/journal.js';
+export type { JournalItem, JournalPage, JournalStore } from '../core/once/journal.js';
 export { createClock, type Clock, type ClockOptions } from './core/clock.js';
 export type { Duration } from './core/clock.js';
 export type { Fault, Faults } from './core/faults.js';

@@ -1,6 +1,6 @@
 import { sleep } from '../core/async.js';
 import { readOptions, wholeNumber } from '../core/options.js';
-import type { JournalItem, JournalStore } from '../core/journal.js';
+import type { JournalItem, JournalStore } from '../core/once/journal.js';
 
 /** Options of {@link testJournal}. */
 export interface TestJournalOptions {

@@ -4,7 +4,7 @@ import { routes as mediaRoutes } from '../../src/media/routes.js';
 import { schemas as mediaSchemas } from '../../src/media/schemas.js';
 import { routes as messagingRoutes } from '../../src/messaging/routes.js';
 import { schemas as messagingSchemas } from '../../src/messaging/schemas.js';
-import type { Route } from '../../src/core/route.js';
+import type { Route } from '../../src/core/call/route.js';
 import endpoints from '../../src/testing/endpoints.json' with { type: 'json' };
 import { samples, type Sample } from '../support/contract/samples.js';
 

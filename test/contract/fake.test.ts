@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Route } from '../../src/core/route.js';
+import type { Route } from '../../src/core/call/route.js';
 import { routes as mediaRoutes } from '../../src/media/routes.js';
 import { routes as messagingRoutes } from '../../src/messaging/routes.js';
 import endpoints from '../../src/testing/endpoints.json' with { type: 'json' };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import * as errors from '../../src/index.js';
 import { routes as media } from '../../src/media/routes.js';
 import { routes as messaging } from '../../src/messaging/routes.js';
-import type { Route } from '../../src/core/route.js';
+import type { Route } from '../../src/core/call/route.js';
 
 const text = readFileSync('docs/errors.md', 'utf8');
 const rows = [...rowsOf(messaging), ...rowsOf(media)];

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createTrackProxy } from 'postreel/tracker/proxy';
-import { sendOnce } from '../../src/core/send-once.js';
+import { sendOnce } from '../../src/core/call/send-once.js';
 import { mediaOver, messagingOver } from '../support/clients.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };

@@ -1,6 +1,6 @@
 import type { MessagingClient } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
-import type { MethodsFor } from '../../src/core/route.js';
+import type { MethodsFor } from '../../src/core/call/route.js';
 import type { Analytics } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/analytics.js';
 

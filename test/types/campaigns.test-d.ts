@@ -1,6 +1,6 @@
 import type { Campaign, CampaignCreate, CampaignSend, CreatedCampaign } from 'postreel';
 import { expectTypeOf } from 'vitest';
-import type { MethodsFor } from '../../src/core/route.js';
+import type { MethodsFor } from '../../src/core/call/route.js';
 import type { Campaigns } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/campaigns.js';
 

@@ -1,5 +1,5 @@
 import { expectTypeOf, it } from 'vitest';
-import type { MethodsFor } from '../../src/core/route.js';
+import type { MethodsFor } from '../../src/core/call/route.js';
 import type { Config } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/config.js';
 

@@ -12,7 +12,7 @@ import {
   type StoredData,
 } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
-import type { MethodsFor } from '../../src/core/route.js';
+import type { MethodsFor } from '../../src/core/call/route.js';
 import type { ContactFields, Contacts } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/contacts.js';
 

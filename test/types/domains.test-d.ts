@@ -1,6 +1,6 @@
 import type { Domain, MessagingClient, Paginated } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
-import type { MethodsFor } from '../../src/core/route.js';
+import type { MethodsFor } from '../../src/core/call/route.js';
 import type { Domains } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/domains.js';
 

@@ -6,7 +6,7 @@ import {
   type RequestOptions,
 } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
-import type { MethodsFor } from '../../src/core/route.js';
+import type { MethodsFor } from '../../src/core/call/route.js';
 import type { Emails, routes } from '../../src/messaging/emails.js';
 import type { SendResult } from 'postreel/messaging';
 

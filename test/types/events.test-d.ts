@@ -1,6 +1,6 @@
 import type { MessagingClient, Paginated, TrackedEvent, TrackResult } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
-import type { MethodsFor } from '../../src/core/route.js';
+import type { MethodsFor } from '../../src/core/call/route.js';
 import type { Events } from 'postreel/messaging';
 import type { routes, Tracking, trackingRoutes } from '../../src/messaging/events.js';
 

@@ -1,6 +1,6 @@
 import type { Contact, Filter, FilterElement, SegmentCreate, SegmentMember } from 'postreel';
 import { expectTypeOf } from 'vitest';
-import type { MethodsFor } from '../../src/core/route.js';
+import type { MethodsFor } from '../../src/core/call/route.js';
 import type { SegmentMembers, Segments } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/segments.js';
 

@@ -1,6 +1,6 @@
 import type { OpenRecord, Template, TemplateCreate, TemplateType } from 'postreel';
 import { expectTypeOf } from 'vitest';
-import type { MethodsFor } from '../../src/core/route.js';
+import type { MethodsFor } from '../../src/core/call/route.js';
 import type { Templates } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/templates.js';
 

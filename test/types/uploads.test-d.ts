@@ -1,6 +1,6 @@
 import type { MessagingClient, UploadedImage } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
-import type { MethodsFor } from '../../src/core/route.js';
+import type { MethodsFor } from '../../src/core/call/route.js';
 import type { Uploads } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/uploads.js';
 

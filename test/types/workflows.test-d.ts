@@ -1,6 +1,6 @@
 import type { StepCreate, StepType, TransitionCreate, WorkflowCreate } from 'postreel';
 import { expectTypeOf } from 'vitest';
-import type { MethodsFor } from '../../src/core/route.js';
+import type { MethodsFor } from '../../src/core/call/route.js';
 import type {
   WorkflowExecutions,
   Workflows,

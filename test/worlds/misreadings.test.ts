@@ -20,21 +20,21 @@ interface Case extends Misreading {
 const misreadings: readonly Case[] = [
   {
     what: 'items stand under the names that the document shows',
-    file: 'core/list.ts',
+    file: 'core/list/list.ts',
     line: 'if (arrays.length === 1) {',
     instead: 'if (arrays.length > 1) {',
     world: { listStyle: 'results' },
   },
   {
     what: 'success: false with HTTP 200 is taken for a yes',
-    file: 'core/answer.ts',
+    file: 'core/call/answer.ts',
     line: "if (isRecord(body) && body['success'] === false) {",
     instead: 'if (false) {',
     world: { refusals: 'ok' },
   },
   {
     what: 'a list without `hasMore` is at its end',
-    file: 'core/list.ts',
+    file: 'core/list/list.ts',
     line: 'if (page.hasMore === false) {',
     instead: 'if (page.hasMore !== true && page.page === undefined) {',
     world: { lastPage: 'cursor-null' },

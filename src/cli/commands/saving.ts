@@ -8,7 +8,7 @@ import { startProgress, type Progress } from '../progress.js';
 import { option } from '../command.js';
 import type { Option } from 'commander';
 import { messageOf } from '../../core/errors.js';
-import { requestProblems } from '../../core/validate.js';
+import { requestProblems } from '../../core/call/validate.js';
 
 /** The file in which the commands store their jobs, unless `--journal` names another one. */
 export const defaultJournal = 'postreel-jobs.jsonl';

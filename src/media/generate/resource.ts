@@ -1,14 +1,14 @@
 import { isAbortOf, onAbort } from '../../core/async.js';
 import type { Call, RequestOptions } from '../../core/types.js';
-import type { NamesOf } from '../../core/route.js';
+import type { NamesOf } from '../../core/call/route.js';
 import { flag } from '../../core/options.js';
 import { isRecord } from '../../core/values.js';
 import { invalidRequest, isPostreelError, PostreelError } from '../../core/errors.js';
-import { callSite, locate, RunningCall } from '../../core/call.js';
-import type { Transport } from '../../core/send.js';
+import { callSite, locate, RunningCall } from '../../core/call/call.js';
+import type { Transport } from '../../core/call/send.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';
 import { ledgerOf, type JobLedger, type OnceJob } from '../jobs/ledger.js';
-import { keyIn } from '../../core/once.js';
+import { keyIn } from '../../core/once/once.js';
 import type { FileKind } from '../status/intervals.js';
 import type { QueueQuota } from '../submit/queue-quota.js';
 import type { OnceJobs } from '../submit/once.js';

@@ -1,4 +1,4 @@
-import { of, route } from '../../core/route.js';
+import { of, route } from '../../core/call/route.js';
 import { carriesIds } from '../jobs/job.js';
 import type {
   AudioAccepted,

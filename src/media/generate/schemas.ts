@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { SchemasFor } from '../../core/route.js';
+import type { SchemasFor } from '../../core/call/route.js';
 import { limits } from '../limits.js';
 import type { routes } from './routes.js';
 import type { VideoJob, VideoRequest } from './types.js';

@@ -4,8 +4,8 @@ import {
   isPostreelError,
   PostreelError,
 } from '../../core/errors.js';
-import { nameOf } from '../../core/journal.js';
-import { holdClaim, type HeldClaim } from '../../core/claim.js';
+import { nameOf } from '../../core/once/journal.js';
+import { holdClaim, type HeldClaim } from '../../core/once/claim.js';
 import {
   isAlive,
   leftMsOf,
@@ -17,15 +17,15 @@ import {
   type StoredEntry,
   type Ledger,
   type Unknown,
-} from '../../core/ledger.js';
+} from '../../core/once/ledger.js';
 import {
   canonical,
   journalMissing,
   onceConflict,
   placeOf,
   type KeyScope,
-} from '../../core/once.js';
-import { wireValue } from '../../core/body.js';
+} from '../../core/once/once.js';
+import { wireValue } from '../../core/call/body.js';
 import { fingerprint, isRecord } from '../../core/values.js';
 import type { JobStage } from '../../core/wait.js';
 import { isVideo, withFormat, type MediaJob } from '../generate/media-job.js';

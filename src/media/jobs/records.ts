@@ -1,4 +1,4 @@
-import { callJournal, type CallJournal, type KeyScope } from '../../core/once.js';
+import { callJournal, type CallJournal, type KeyScope } from '../../core/once/once.js';
 import { requireTextId } from '../../core/values.js';
 import { requireList } from '../status/wait-options.js';
 import { ledgerOf, type JobLedger, type PendingJobs } from './ledger.js';

@@ -11,7 +11,7 @@ import {
   text,
   type OptionKinds,
 } from '../../core/options.js';
-import { kindOf } from '../../core/request.js';
+import { kindOf } from '../../core/call/request.js';
 import type { MediaJob } from '../generate/media-job.js';
 import type { MediaFile } from '../jobs/file.js';
 import type { GenerationJob } from '../jobs/job.js';

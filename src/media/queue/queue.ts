@@ -1,6 +1,6 @@
 import { onAbort, callSafely, Notifier } from '../../core/async.js';
-import { locate, type CallSite } from '../../core/call.js';
-import { StartedIterator } from '../../core/started-iterator.js';
+import { locate, type CallSite } from '../../core/call/call.js';
+import { StartedIterator } from '../../core/list/started-iterator.js';
 import {
   ConfigurationError,
   InvalidRequestError,

@@ -1,7 +1,7 @@
 import { hasIoContexts, sleep, type Clock } from '../../core/async.js';
-import { inTime, type CallState } from '../../core/call.js';
-import { isJournalGone } from '../../core/ledger.js';
-import { waitingForClaim } from '../../core/once.js';
+import { inTime, type CallState } from '../../core/call/call.js';
+import { isJournalGone } from '../../core/once/ledger.js';
+import { waitingForClaim } from '../../core/once/once.js';
 import { routes } from '../generate/routes.js';
 import type { Again, Found, JobLedger, OnceJob } from '../jobs/ledger.js';
 import { replayed } from './paid-call.js';

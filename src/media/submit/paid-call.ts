@@ -1,8 +1,13 @@
 import type { Answer, RequestOptions } from '../../core/types.js';
 import { isPostreelError, isTransient, type Outcome } from '../../core/errors.js';
-import type { RunningCall } from '../../core/call.js';
-import { claimLimitMs, type HeldClaim } from '../../core/claim.js';
-import { isJournalGone, type Claimed, type StoredEntry, type Unknown } from '../../core/ledger.js';
+import type { RunningCall } from '../../core/call/call.js';
+import { claimLimitMs, type HeldClaim } from '../../core/once/claim.js';
+import {
+  isJournalGone,
+  type Claimed,
+  type StoredEntry,
+  type Unknown,
+} from '../../core/once/ledger.js';
 import { audioRecords, FileIdsMissingError, videoRecords } from '../generate/accepted.js';
 import { routes } from '../generate/routes.js';
 import type { VideoJob } from '../generate/types.js';

@@ -1,6 +1,6 @@
-import type { RateBudgetStore } from '../../core/rate-store.js';
+import type { RateBudgetStore } from '../../core/limit/rate-store.js';
 import { answerWithin, type Clock } from '../../core/async.js';
-import { isMisconfigured, StoreHealth } from '../../core/shared-rate-limit.js';
+import { isMisconfigured, StoreHealth } from '../../core/limit/shared-rate-limit.js';
 
 /** How long a job holds a slot when it is unknown whether the job exists, in milliseconds. */
 export const uncertainMs = 10 * 60_000;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/async.js';
-import type { RateBudgetStore } from '../../core/rate-store.js';
+import type { RateBudgetStore } from '../../core/limit/rate-store.js';
 import { SlotLeases, uncertainMs } from './slot-leases.js';
 
 // A file without a status check for this long counts as ended.

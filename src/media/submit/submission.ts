@@ -1,5 +1,5 @@
 import type { Answer, RequestOptions } from '../../core/types.js';
-import type { CallState } from '../../core/call.js';
+import type { CallState } from '../../core/call/call.js';
 import type { MediaJob } from '../generate/media-job.js';
 import type { JobRecord } from '../jobs/job.js';
 import type { OnceJob } from '../jobs/ledger.js';

@@ -1,12 +1,12 @@
 import { macrotask, Notifier, onAbort, type Clock } from '../../core/async.js';
-import type { CallState } from '../../core/call.js';
+import type { CallState } from '../../core/call/call.js';
 import {
   isPostreelError,
   RateLimitError,
   TimeoutError,
   type PostreelError,
 } from '../../core/errors.js';
-import type { Transport } from '../../core/send.js';
+import type { Transport } from '../../core/call/send.js';
 import { estimatedMinutes } from '../generate/media-job.js';
 import { routes } from '../generate/routes.js';
 import type { JobRecord } from '../jobs/job.js';

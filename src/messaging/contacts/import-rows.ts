@@ -1,4 +1,4 @@
-import { wireValue } from '../../core/body.js';
+import { wireValue } from '../../core/call/body.js';
 import { invalidRequest, InvalidRequestError, type ReportedRow } from '../../core/errors.js';
 import type { DataOptions } from '../../core/types.js';
 import { isDate, isRecord } from '../../core/values.js';

@@ -1,4 +1,4 @@
-import { wireValue } from '../../core/body.js';
+import { wireValue } from '../../core/call/body.js';
 import { invalidRequest } from '../../core/errors.js';
 import { nearest } from '../../core/options.js';
 import { isBytes, isPromise, isRecord, isStream, tagOf } from '../../core/values.js';

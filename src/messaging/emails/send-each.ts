@@ -16,9 +16,9 @@ import type {
 } from '../emails.js';
 import { callSafely } from '../../core/async.js';
 import { fingerprint, isRecord } from '../../core/values.js';
-import { wireValue } from '../../core/body.js';
-import { kindOf } from '../../core/request.js';
-import { canonical, type OnceKey, journalMissing, keyIn } from '../../core/once.js';
+import { wireValue } from '../../core/call/body.js';
+import { kindOf } from '../../core/call/request.js';
+import { canonical, type OnceKey, journalMissing, keyIn } from '../../core/once/once.js';
 import { asBulk } from '../bulk.js';
 import { emailIn, emailProblem, normalizeAddress } from '../shared/values.js';
 import { isTransient, transient, type DataValue } from '../shared/data.js';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { DataOptions } from '../../core/types.js';
-import type { Notice } from '../../core/route.js';
+import type { Notice } from '../../core/call/route.js';
 import { isRecord } from '../../core/values.js';
 import {
   dateTextProblem,

@@ -1,6 +1,6 @@
 import type { DataOptions } from '../../core/types.js';
 import { isRecord } from '../../core/values.js';
-import { wireValue } from '../../core/body.js';
+import { wireValue } from '../../core/call/body.js';
 
 /** The fields of a returned record that are not sent back to the service. */
 interface BodyRules {

@@ -1,7 +1,7 @@
 import { abortable } from '../../core/async.js';
 import { invalidRequest } from '../../core/errors.js';
-import { kindOf } from '../../core/request.js';
-import { StartedIterator } from '../../core/started-iterator.js';
+import { kindOf } from '../../core/call/request.js';
+import { StartedIterator } from '../../core/list/started-iterator.js';
 
 /** Rows for a call that takes any number of them: a list, a generator or a stream. A string is not allowed. */
 export type RowSource<Row> = (Iterable<Row> | AsyncIterable<Row> | RowStream<Row>) & {

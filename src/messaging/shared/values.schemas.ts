@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { largestPage, type KnownFields } from '../../core/route.js';
+import { largestPage, type KnownFields } from '../../core/call/route.js';
 import { isDate, isRecord, type Timestamp } from '../../core/values.js';
 import { limits } from '../limits.js';
 import type { Filter } from './filters.js';

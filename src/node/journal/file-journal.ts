@@ -8,7 +8,7 @@ import {
   type JournalItem,
   type JournalPage,
   type JournalStore,
-} from '../../core/journal.js';
+} from '../../core/once/journal.js';
 import { fingerprint } from '../../core/values.js';
 import { withLock, type HeldLock } from '../file-lock.js';
 import { hasCode, syncFile, syncFolder } from '../file-system.js';

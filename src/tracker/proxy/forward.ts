@@ -1,4 +1,4 @@
-import { sendOnce } from '../../core/send-once.js';
+import { sendOnce } from '../../core/call/send-once.js';
 import { version } from '../../core/version.js';
 import type { ProxiedEvent, TrackProxyOptions } from './options.js';
 

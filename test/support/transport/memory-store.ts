@@ -1,5 +1,5 @@
 import type { RateBudgetStore } from 'postreel';
-import { capacityOf } from '../../../src/core/rate-store.js';
+import { capacityOf } from '../../../src/core/limit/rate-store.js';
 
 /**
  * A store for all the budgets of one test, whatever their group: so each client with a group of its own is

@@ -1,25 +1,25 @@
-import { isAbortOf, Timer } from './async.js';
+import { isAbortOf, Timer } from '../async.js';
 import { readAnswer, requestIdOf, resultOf } from './answer.js';
 import { jsonText } from './body.js';
 import { callSite, inTime, locate, notSentInTime, RunningCall, type CallState } from './call.js';
 import { Checks, type SchemaMap } from './checks.js';
-import type { Settings } from './settings.js';
-import { isPostreelError, RateLimitError, type Outcome, type PostreelError } from './errors.js';
-import type { Events } from './events.js';
+import type { Settings } from '../settings.js';
+import { isPostreelError, RateLimitError, type Outcome, type PostreelError } from '../errors.js';
+import type { Events } from '../events.js';
 import { Exchange } from './exchange.js';
 import type { Http } from './http.js';
-import { keyUnavailable, type Keyring } from './keys.js';
-import { PagedList } from './list.js';
-import { journalMissing, requireOnce, type OnceCalls, type OnceKey } from './once.js';
-import { readCallOptions } from './options.js';
+import { keyUnavailable, type Keyring } from '../keys.js';
+import { PagedList } from '../list/list.js';
+import { journalMissing, requireOnce, type OnceCalls, type OnceKey } from '../once/once.js';
+import { readCallOptions } from '../options.js';
 import { outcomeWhenLost } from './outcome.js';
-import type { BudgetSource } from './budgets.js';
-import type { Budget, Slot } from './rate-limit.js';
-import { maxCloseMs } from './rate-store.js';
+import type { BudgetSource } from '../limit/budgets.js';
+import type { Budget, Slot } from '../limit/rate-limit.js';
+import { maxCloseMs } from '../limit/rate-store.js';
 import { freeRoute, prepare, type CallInput, type PreparedCall } from './request.js';
 import { pauseMs, repeat } from './retry.js';
 import type { InputOf, ItemOf, Method, Returned, Route } from './route.js';
-import type { Session } from './session.js';
+import type { Session } from '../session.js';
 import type {
   Answer,
   CallEvent,
@@ -31,8 +31,8 @@ import type {
   RequestEvent,
   RequestOptions,
   RunRequest,
-} from './types.js';
-import { isRecord } from './values.js';
+} from '../types.js';
+import { isRecord } from '../values.js';
 
 /** The dependencies of a transport. */
 export interface Parts {

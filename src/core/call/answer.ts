@@ -13,13 +13,13 @@ import {
   type ErrorDetails,
   type FieldError,
   type PostreelError,
-} from './errors.js';
-import { readList } from './list.js';
+} from '../errors.js';
+import { readList } from '../list/list.js';
 import { outcomeOf } from './outcome.js';
 import { redact, type Secrets } from './redact.js';
 import type { PreparedCall } from './request.js';
 import { retryAfterMs } from './retry.js';
-import { isBytes, isRecord, parseExactly } from './values.js';
+import { isBytes, isRecord, parseExactly } from '../values.js';
 
 /** A response with its text, and the key of its request. */
 export interface Received {

@@ -1,12 +1,12 @@
-import { hasIoContexts, sleep } from './async.js';
-import { inTime, notSentInTime } from './call.js';
+import { hasIoContexts, sleep } from '../async.js';
+import { inTime, notSentInTime } from '../call/call.js';
 import {
   ConfigurationError,
   InvalidRequestError,
   invalidRequest,
   isPostreelError,
   PostreelError,
-} from './errors.js';
+} from '../errors.js';
 import { nameOf } from './journal.js';
 import { restoreAnswer, compactAnswer, type KeptAnswer } from './kept-answer.js';
 import { claimLimitMs, holdClaim, type HeldClaim } from './claim.js';
@@ -19,10 +19,10 @@ import {
   type StoredEntry,
   type Ledger,
 } from './ledger.js';
-import { oneOf, readOptions } from './options.js';
-import { kindOf, type PreparedCall, type SendHooks } from './request.js';
-import type { Answer, RequestOptions } from './types.js';
-import { fingerprint, isRecord } from './values.js';
+import { oneOf, readOptions } from '../options.js';
+import { kindOf, type PreparedCall, type SendHooks } from '../call/request.js';
+import type { Answer, RequestOptions } from '../types.js';
+import { fingerprint, isRecord } from '../values.js';
 
 /**
  * The services have no idempotency keys, so the client keeps them. A call with `once` claims its key in the

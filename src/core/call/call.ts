@@ -1,4 +1,4 @@
-import { isAbortOf, Timer, type Clock } from './async.js';
+import { isAbortOf, Timer, type Clock } from '../async.js';
 import {
   isPostreelError,
   PostreelError,
@@ -6,8 +6,8 @@ import {
   TimeoutError,
   withoutOwnFrames,
   type Outcome,
-} from './errors.js';
-import type { Answer, Call, Safe } from './types.js';
+} from '../errors.js';
+import type { Answer, Call, Safe } from '../types.js';
 
 /** The state of a running call, which its attempts update. */
 export interface CallState {

@@ -1,5 +1,5 @@
 import { envProxyFor, portOf } from './env-proxy.js';
-import type { Outcome } from './errors.js';
+import type { Outcome } from '../errors.js';
 
 /**
  * Decides whether a call took effect. Every attempt is decided here, once, and nowhere else.

@@ -1,9 +1,9 @@
-import { systemClock, type Clock } from './async.js';
-import type { Settings } from './settings.js';
+import { systemClock, type Clock } from '../async.js';
+import type { Settings } from '../settings.js';
 import { ClientBudget, LocalBudget, type Budget } from './rate-limit.js';
 import type { BudgetLimits, RateBudgetStore } from './rate-store.js';
 import { SharedBudget } from './shared-rate-limit.js';
-import { fingerprint } from './values.js';
+import { fingerprint } from '../values.js';
 
 const maxBudgets = 1000;
 

@@ -1,6 +1,6 @@
-import type { FieldError } from './errors.js';
-import type { Call, DataOptions, ListOptions, Paginated, RequestOptions } from './types.js';
-import { isRecord, type FileInput } from './values.js';
+import type { FieldError } from '../errors.js';
+import type { Call, DataOptions, ListOptions, Paginated, RequestOptions } from '../types.js';
+import { isRecord, type FileInput } from '../values.js';
 
 /** A type that a row carries without a value, because the tables are plain data. */
 export interface Shape<T> {

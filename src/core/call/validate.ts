@@ -1,7 +1,7 @@
-import { nearest } from './options.js';
-import { isRecord, withArticle } from './values.js';
-import type { FieldError } from './errors.js';
-import type { RawPage } from './list.js';
+import { nearest } from '../options.js';
+import { isRecord, withArticle } from '../values.js';
+import type { FieldError } from '../errors.js';
+import type { RawPage } from '../list/list.js';
 import type { KnownFields, Notice, Route, RouteSchemas, Schema } from './route.js';
 
 /** The schemas of a service by row, loaded when a call first needs them. */

@@ -1,5 +1,5 @@
-import { fingerprint } from './values.js';
-import { ConfigurationError } from './errors.js';
+import { fingerprint } from '../values.js';
+import { ConfigurationError } from '../errors.js';
 
 /** An entry of a journal. */
 export interface JournalItem {

@@ -3,7 +3,7 @@ import {
   invalidRequest,
   UnexpectedResponseError,
   type FieldError,
-} from './errors.js';
+} from '../errors.js';
 import { inTime } from './call.js';
 import { outcomeWhenLost } from './outcome.js';
 import type { CallInput, PreparedCall } from './request.js';

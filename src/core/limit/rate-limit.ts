@@ -1,8 +1,8 @@
-import { hasIoContexts, maxDelayMs, onAbort, sleep, type Clock } from './async.js';
-import { ConfigurationError, RateLimitError } from './errors.js';
+import { hasIoContexts, maxDelayMs, onAbort, sleep, type Clock } from '../async.js';
+import { ConfigurationError, RateLimitError } from '../errors.js';
 import { capacityOf, type BudgetLimits } from './rate-store.js';
-import { maxPauseMs } from './retry.js';
-import type { RateLimitState, ThrottledEvent } from './types.js';
+import { maxPauseMs } from '../call/retry.js';
+import type { RateLimitState, ThrottledEvent } from '../types.js';
 
 /**
  * Keeps to the service's rate limit. Three ideas:

@@ -1,17 +1,17 @@
 import { effectHint, secretsOf } from './answer.js';
-import { Timer } from './async.js';
-import type { Settings } from './settings.js';
+import { Timer } from '../async.js';
+import type { Settings } from '../settings.js';
 import {
   ConnectionError,
   InvalidRequestError,
   TimeoutError,
   UnexpectedResponseError,
-} from './errors.js';
+} from '../errors.js';
 import { letGo, readText, UnusableResponse, type Http } from './http.js';
 import { outcomeOf, ownLimitOf, reasonOfFault, unreachableProxy } from './outcome.js';
 import { cleanCause } from './redact.js';
 import type { PreparedCall } from './request.js';
-import { isLoopback, parseExactly } from './values.js';
+import { isLoopback, parseExactly } from '../values.js';
 
 // Far more than any response of these services. The limit stops an endless body.
 const maxAnswerBytes = 256 * 1024 * 1024;

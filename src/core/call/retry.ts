@@ -1,6 +1,6 @@
 import pRetry, { type RetryContext } from 'p-retry';
-import { isAbortOf, maxDelayMs, sleep } from './async.js';
-import { isPostreelError, isTransient, type PostreelError } from './errors.js';
+import { isAbortOf, maxDelayMs, sleep } from '../async.js';
+import { isPostreelError, isTransient, type PostreelError } from '../errors.js';
 import type { PreparedCall } from './request.js';
 
 // The backoff is 0.5 to 1 s, then 1 to 2 s, 2 to 4 s, and 4 to 8 s from then on.

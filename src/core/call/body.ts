@@ -1,4 +1,4 @@
-import { invalidRequest } from './errors.js';
+import { invalidRequest } from '../errors.js';
 import {
   isBytes,
   isDate,
@@ -8,7 +8,7 @@ import {
   notAnId,
   tagOf,
   withArticle,
-} from './values.js';
+} from '../values.js';
 
 /** Serializes a body of JSON values. Throws if the text has more than `maxBytes` bytes. */
 export function jsonText(value: unknown, maxBytes?: number): string {

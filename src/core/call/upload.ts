@@ -1,4 +1,4 @@
-import { invalidRequest } from './errors.js';
+import { invalidRequest } from '../errors.js';
 import { megabytes } from './body.js';
 import type { MultipartBody, UploadFacts } from './route.js';
 import {
@@ -9,7 +9,7 @@ import {
   withArticle,
   type FileInput,
   type NamedFile,
-} from './values.js';
+} from '../values.js';
 
 /**
  * A multipart body with one file, built here instead of by a `FormData`: the `fetch` of the undici package

@@ -1,9 +1,9 @@
-import { macrotask } from './async.js';
-import { readOptions, atLeast, type OptionKinds } from './options.js';
-import { UnexpectedResponseError } from './errors.js';
-import { largestPage, type List, type Route } from './route.js';
-import type { ItemIterator, Page, Paginated } from './types.js';
-import { isRecord } from './values.js';
+import { macrotask } from '../async.js';
+import { readOptions, atLeast, type OptionKinds } from '../options.js';
+import { UnexpectedResponseError } from '../errors.js';
+import { largestPage, type List, type Route } from '../call/route.js';
+import type { ItemIterator, Page, Paginated } from '../types.js';
+import { isRecord } from '../values.js';
 
 /**
  * Lists. Three parts, from the response to the loop: reading a page (`readList`), finding the next page

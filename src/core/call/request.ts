@@ -1,23 +1,23 @@
 import { jsonText, wireValue } from './body.js';
-import type { Clock } from './async.js';
+import type { Clock } from '../async.js';
 import type { CallState } from './call.js';
 import {
   ConfigurationError,
   InvalidRequestError,
   invalidRequest,
   isPostreelError,
-} from './errors.js';
-import { isBrowser, signInInTheClear } from './keys.js';
-import { headersForm, invalidOption, type OptionKind } from './options.js';
+} from '../errors.js';
+import { isBrowser, signInInTheClear } from '../keys.js';
+import { headersForm, invalidOption, type OptionKind } from '../options.js';
 import type { Effect } from './outcome.js';
 import { of, route, type Method, type MultipartBody, type Route } from './route.js';
-import type { FreeInput, HeadersInput, ListOptions, RequestOptions } from './types.js';
+import type { FreeInput, HeadersInput, ListOptions, RequestOptions } from '../types.js';
 import { formBody, isForm } from './upload.js';
-import { isDate, isIdNumber, isRecord, notAnId, tagOf, type FileInput } from './values.js';
-import type { OnceKey } from './once.js';
-import type { Settings } from './settings.js';
-import type { Session } from './session.js';
-import { version } from './version.js';
+import { isDate, isIdNumber, isRecord, notAnId, tagOf, type FileInput } from '../values.js';
+import type { OnceKey } from '../once/once.js';
+import type { Settings } from '../settings.js';
+import type { Session } from '../session.js';
+import { version } from '../version.js';
 
 /** The input of a call from a method of a resource. */
 export interface CallInput {

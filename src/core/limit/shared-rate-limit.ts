@@ -1,5 +1,5 @@
-import { answerWithin, hasIoContexts, sleep, type Clock } from './async.js';
-import { isPostreelError, reasonOf, type ConfigurationError } from './errors.js';
+import { answerWithin, hasIoContexts, sleep, type Clock } from '../async.js';
+import { isPostreelError, reasonOf, type ConfigurationError } from '../errors.js';
 import {
   combineSlots,
   CallQueue,
@@ -14,8 +14,8 @@ import {
   type SlotRequest,
 } from './rate-limit.js';
 import type { BudgetLimits, RateBudgetStore, StoreAnswer } from './rate-store.js';
-import { maxPauseMs } from './retry.js';
-import type { RateLimitState, ThrottledEvent } from './types.js';
+import { maxPauseMs } from '../call/retry.js';
+import type { RateLimitState, ThrottledEvent } from '../types.js';
 
 // A store that takes longer than this counts as unavailable, and is not asked again for a while.
 const maxAnswerMs = 5_000;

@@ -1,5 +1,5 @@
-import { answerWithin, hasIoContexts, sleep, type Clock } from './async.js';
-import { isPostreelError, PostreelError, reasonOf } from './errors.js';
+import { answerWithin, hasIoContexts, sleep, type Clock } from '../async.js';
+import { isPostreelError, PostreelError, reasonOf } from '../errors.js';
 import { nameOf, type JournalItem, type JournalStore } from './journal.js';
 
 /**

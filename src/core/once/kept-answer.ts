@@ -1,4 +1,4 @@
-import { isRecord } from './values.js';
+import { isRecord } from '../values.js';
 
 /**
  * The part of a response that a journal stores: everything that the request did not contain. Bodies of mails
