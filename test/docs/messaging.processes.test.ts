@@ -48,6 +48,7 @@ const effects: Readonly<Record<string, readonly Effect[]>> = {
       const file = { filename: 'invoice.txt', content: btoa('Total: 42') };
       expect(fake.outbox).toMatchObject([{ to: ann, attachments: [file] }]);
     },
+    ({ fake }) => expect(fake.outbox).toMatchObject([{ to: ann, headers: { 'X-Order': '1042' } }]),
     async ({ fake, lines, again }) => {
       expect(lines.slice(0, 2).sort()).toEqual([`${ann} sent`, 'bea@example.com sent']);
       expect(lines.at(-1)).toBe('2 [] []');
@@ -82,6 +83,9 @@ const effects: Readonly<Record<string, readonly Effect[]>> = {
     ({ fake, lines }) => {
       expect(lines).toEqual(['<p>You are on the free plan.</p>']);
       expect(mails(fake)).toEqual([[ann, 'Welcome, Ann', '<p>You are on the pro plan.</p>']]);
+    },
+    ({ fake }) => {
+      expect(mails(fake)).toEqual([[ann, 'Welcome', '<p>Hello &#60;b&#62;Ann&#60;/b&#62;!</p>']]);
     },
   ],
   contacts: [
