@@ -170,6 +170,12 @@ const effects: Readonly<Record<string, readonly Effect[]>> = {
       expect(all.at(-1)).toMatchObject({ subject, status: 'SCHEDULED' });
       expect(lines).toEqual([`${subject} []`]);
     },
+    ({ fake }) => {
+      const { scheduledAt, status } = [...fake.project.campaigns.values()].at(-1) ?? {};
+      const berlin = { timeZone: 'Europe/Berlin', timeStyle: 'medium', hour12: false } as const;
+      expect(status).toBe('SCHEDULED');
+      expect(new Date(scheduledAt ?? '').toLocaleTimeString('en', berlin)).toBe('09:00:00');
+    },
     ({ fake, lines }) => {
       expect(named(fake.project.segments, 'Pro customers')).toMatchObject([{ type: 'DYNAMIC' }]);
       expect(lines).toEqual([expect.stringMatching(/^\d+$/), ann, 'flo@example.com']);
