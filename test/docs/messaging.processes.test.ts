@@ -48,6 +48,7 @@ const effects: Readonly<Record<string, readonly Effect[]>> = {
       const file = { filename: 'invoice.txt', content: btoa('Total: 42') };
       expect(fake.outbox).toMatchObject([{ to: ann, attachments: [file] }]);
     },
+    ({ fake }) => expect(fake.outbox).toMatchObject([{ to: ann, headers: { 'X-Order': '1042' } }]),
     async ({ fake, lines, again }) => {
       expect(lines.slice(0, 2).sort()).toEqual([`${ann} sent`, 'bea@example.com sent']);
       expect(lines.at(-1)).toBe('2 [] []');
@@ -82,6 +83,9 @@ const effects: Readonly<Record<string, readonly Effect[]>> = {
     ({ fake, lines }) => {
       expect(lines).toEqual(['<p>You are on the free plan.</p>']);
       expect(mails(fake)).toEqual([[ann, 'Welcome, Ann', '<p>You are on the pro plan.</p>']]);
+    },
+    ({ fake }) => {
+      expect(mails(fake)).toEqual([[ann, 'Welcome', '<p>Hello &#60;b&#62;Ann&#60;/b&#62;!</p>']]);
     },
   ],
   contacts: [
@@ -165,6 +169,12 @@ const effects: Readonly<Record<string, readonly Effect[]>> = {
       const all = [...fake.project.campaigns.values()];
       expect(all.at(-1)).toMatchObject({ subject, status: 'SCHEDULED' });
       expect(lines).toEqual([`${subject} []`]);
+    },
+    ({ fake }) => {
+      const { scheduledAt, status } = [...fake.project.campaigns.values()].at(-1) ?? {};
+      const berlin = { timeZone: 'Europe/Berlin', timeStyle: 'medium', hour12: false } as const;
+      expect(status).toBe('SCHEDULED');
+      expect(new Date(scheduledAt ?? '').toLocaleTimeString('en', berlin)).toBe('09:00:00');
     },
     ({ fake, lines }) => {
       expect(named(fake.project.segments, 'Pro customers')).toMatchObject([{ type: 'DYNAMIC' }]);
