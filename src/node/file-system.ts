@@ -1,4 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
+import { ConfigurationError } from '../core/errors.js';
 import { isRecord } from '../core/values.js';
 
 let hasWarned = false;
@@ -34,4 +35,13 @@ export async function syncFolder(path: string): Promise<void> {
 /** True for a system error with this code, such as `ENOENT`. */
 export function hasCode(error: unknown, code: string): boolean {
   return isRecord(error) && error['code'] === code;
+}
+
+/** Rejects a path that is missing, such as a variable that was never set. `call` names the function. */
+export function requirePath(path: unknown, call: string): asserts path is string {
+  if (typeof path !== 'string' || path === '') {
+    throw new ConfigurationError(
+      `\`${call}()\` needs the path of a file, but the path is empty or not a string. Check that its variable is set.`,
+    );
+  }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/limit/rate-store.js';
+import { requirePath } from './file-system.js';
 import { BudgetFile, type Leases } from './budget-file.js';
 
 /**
@@ -13,6 +14,7 @@ import { BudgetFile, type Leases } from './budget-file.js';
  * @param path - The file; it and its folder are created when needed. A lock is kept next to the file.
  */
 export function fileRateBudgetStore(path: string): RateBudgetStore {
+  requirePath(path, 'fileRateBudgetStore');
   const file = new BudgetFile(resolve(path));
   return {
     take: (group, limits, leaseMs, count = 1) =>

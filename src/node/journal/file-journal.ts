@@ -11,7 +11,7 @@ import {
 } from '../../core/once/journal.js';
 import { fingerprint } from '../../core/values.js';
 import { withLock, type HeldLock } from '../file-lock.js';
-import { hasCode, syncFile, syncFolder } from '../file-system.js';
+import { hasCode, requirePath, syncFile, syncFolder } from '../file-system.js';
 import { realPathOf } from '../real-path.js';
 import { Draft, isBeingDrafted } from './draft.js';
 import { isOld, isSwap, parseLine, textOf, type JournalLine } from './lines.js';
@@ -29,8 +29,10 @@ const headerBytes = 80;
  *
  * @param path - The file; it and its folder are created when needed. A relative path is resolved now, so a
  *   later `process.chdir()` changes nothing. A lock is kept next to the file.
+ * @throws a `ConfigurationError` when the path is missing
  */
 export function fileJournal(path: string): JournalStore {
+  requirePath(path, 'fileJournal');
   return new FileJournal(path);
 }
 

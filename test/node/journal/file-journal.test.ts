@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MessagingClient, type JournalStore } from 'postreel';
-import { fileJournal } from 'postreel/node';
+import { fileJournal, fileRateBudgetStore } from 'postreel/node';
 import { createFakeMessaging } from 'postreel/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import fc from '../../support/property.js';
@@ -37,6 +37,18 @@ const isCompacted = () =>
     expect((await stat(path)).size).toBeLessThan(1_000);
     expect(await readdir(folder)).not.toContainEqual(expect.stringMatching(/draft|lock/));
   });
+
+it.each([fileJournal, fileRateBudgetStore])('%o refuses a path that was never set', (create) => {
+  for (const missing of [undefined, '', null]) {
+    expect(() => create(missing as unknown as string)).toThrowError(
+      expect.objectContaining({
+        name: 'ConfigurationError',
+        message: `\`${create.name}()\` needs the path of a file, but the path is empty or not a string. Check that its variable is set.`,
+      }),
+    );
+  }
+});
+
 const large = 'x'.repeat(1_200_000);
 
 describe('a journal in a file', () => {
