@@ -1,9 +1,9 @@
 import type { ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { hostAnswerMs, unansweredMs } from '../../../src/cli/agents/approval.js';
-import { patienceMs } from '../../../src/cli/agents/files.js';
-import { openAgent, page, textOf, valueOf, type Elicits } from '../../support/cli/agent.js';
-import { calm, mail, openDesk, videos } from '../../support/cli/desk.js';
+import { hostAnswerMs, unansweredMs } from '../../src/agents/approval.js';
+import { patienceMs } from '../../src/agents/files.js';
+import { openAgent, page, textOf, valueOf, type Elicits } from '../support/agents/agent.js';
+import { calm, mail, openDesk, videos } from '../support/agents/desk.js';
 
 beforeEach(() => {
   vi.useFakeTimers({

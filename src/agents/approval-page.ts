@@ -5,9 +5,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../../core/errors.js';
-import { isRecord } from '../../core/values.js';
-import { CommandEnd } from '../exit-codes.js';
+import { messageOf } from '../core/errors.js';
+import { isRecord } from '../core/values.js';
+import { CommandEnd } from '../cli/exit-codes.js';
 import type { PlanStore, Plan } from './plans.js';
 import { Refusal } from './text.js';
 

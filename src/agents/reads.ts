@@ -1,10 +1,10 @@
 import * as schemas from 'postreel/schemas';
 import type { ZodMiniType } from 'zod/mini';
 import type { Page } from 'postreel';
-import type { Route } from '../../core/call/route.js';
-import { isRecord } from '../../core/values.js';
-import { routes as media } from '../../media/routes.js';
-import { routes as messaging } from '../../messaging/routes.js';
+import type { Route } from '../core/call/route.js';
+import { isRecord } from '../core/values.js';
+import { routes as media } from '../media/routes.js';
+import { routes as messaging } from '../messaging/routes.js';
 import { parameters } from './parameters.js';
 import { inline, Refusal } from './text.js';
 import {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { textOf, type Plan } from '../../../src/cli/agents/plans.js';
-import { failureText } from '../../../src/cli/agents/text.js';
-import { mail, openDesk, reader, videos, write, yes } from '../../support/cli/desk.js';
+import { textOf, type Plan } from '../../src/agents/plans.js';
+import { failureText } from '../../src/agents/text.js';
+import { mail, openDesk, reader, videos, write, yes } from '../support/agents/desk.js';
 
 // Each tries to look like another line of the plan, like a yes, or like an instruction.
 const injections = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openDesk, write, yes } from '../../support/cli/desk.js';
+import { openDesk, write, yes } from '../support/agents/desk.js';
 
 const silent = 'email,plan\ndora@example.com,pro\n';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, lstat, realpath, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { isRecord } from '../../core/values.js';
+import { isRecord } from '../core/values.js';
 import { Refusal } from './text.js';
 
 /** The files in the one folder of the server. Tools take file names, never paths. */

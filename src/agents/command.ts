@@ -3,11 +3,11 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileJournal } from 'postreel/node';
 import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
-import { command, option, wholeNumber } from '../command.js';
-import { Context } from '../context.js';
-import { withoutKeys } from '../environment.js';
-import { CommandEnd, exitCodes } from '../exit-codes.js';
-import { createPage } from '../fake/page-server.js';
+import { command, option, wholeNumber } from '../cli/command.js';
+import { Context } from '../cli/context.js';
+import { withoutKeys } from '../cli/environment.js';
+import { CommandEnd, exitCodes } from '../cli/exit-codes.js';
+import { createPage } from '../cli/fake/page-server.js';
 import type * as Agents from './server.js';
 
 interface McpInput {

@@ -6,11 +6,11 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { ElicitRequestSchema, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openBrowser } from '../../../src/cli/agents/approval.js';
-import { textOf, valueOf } from '../../support/cli/agent.js';
-import { command, piped } from '../../support/cli/command.js';
-import { mail, videos } from '../../support/cli/desk.js';
-import { emptyFolder } from '../../support/empty-folder.js';
+import { openBrowser } from '../../src/agents/approval.js';
+import { textOf, valueOf } from '../support/agents/agent.js';
+import { command, piped } from '../support/cli/command.js';
+import { mail, videos } from '../support/agents/desk.js';
+import { emptyFolder } from '../support/empty-folder.js';
 
 const fastTimers = resolve('test/support/node/fast-timers.mjs');
 

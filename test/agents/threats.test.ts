@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { browserFor } from '../../../src/cli/agents/approval.js';
-import { ServiceData } from '../../../src/cli/agents/service-data.js';
-import { asData, inline } from '../../../src/cli/agents/text.js';
-import { mail, openDesk, videos, write, yes } from '../../support/cli/desk.js';
+import { browserFor } from '../../src/agents/approval.js';
+import { ServiceData } from '../../src/agents/service-data.js';
+import { asData, inline } from '../../src/agents/text.js';
+import { mail, openDesk, videos, write, yes } from '../support/agents/desk.js';
 
 describe('a field that no schema names', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { planLifetimeMs, type PlanStore } from '../../../src/cli/agents/plans.js';
-import { later, no, openDesk, videos, yes, type DeskScene } from '../../support/cli/desk.js';
-import fc from '../../support/property.js';
+import { planLifetimeMs, type PlanStore } from '../../src/agents/plans.js';
+import { later, no, openDesk, videos, yes, type DeskScene } from '../support/agents/desk.js';
+import fc from '../support/property.js';
 
 // `AGENT_RUNS=10000 npx vitest …` is the long series.
 const runs = Number(process.env['AGENT_RUNS'] ?? 200);

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { JournalStore } from 'postreel';
-import { canonical } from '../../core/once/once.js';
-import { reasonOf } from '../../core/errors.js';
-import { isRecord } from '../../core/values.js';
+import { canonical } from '../core/once/once.js';
+import { reasonOf } from '../core/errors.js';
+import { isRecord } from '../core/values.js';
 import { countsText, outcomeOf, Partly, unknownError } from './outcomes.js';
 import type { ServiceData } from './service-data.js';
 import { Steps, type Step } from './steps.js';

@@ -8,11 +8,11 @@ import {
   type FakeMedia,
   type FakeMessaging,
 } from 'postreel/testing';
-import { Folder } from '../../../src/cli/agents/folder.js';
-import { PlanStore, textOf, type Plan } from '../../../src/cli/agents/plans.js';
-import { ServiceData } from '../../../src/cli/agents/service-data.js';
-import type { PlanTool, Progress, Services } from '../../../src/cli/agents/tool.js';
-import { tools } from '../../../src/cli/agents/tools.js';
+import { Folder } from '../../../src/agents/folder.js';
+import { PlanStore, textOf, type Plan } from '../../../src/agents/plans.js';
+import { ServiceData } from '../../../src/agents/service-data.js';
+import type { PlanTool, Progress, Services } from '../../../src/agents/tool.js';
+import { tools } from '../../../src/agents/tools.js';
 import { emptyFolder } from '../empty-folder.js';
 
 /** A desk on fakes in memory, with all that can be asked of it. */

@@ -1,6 +1,6 @@
 import type { SendRequest, TrackRequest } from 'postreel/messaging';
 import { messaging as schemas } from 'postreel/schemas';
-import { count } from '../table.js';
+import { count } from '../cli/table.js';
 import { bodyFact, filledFacts, startedFacts, subscriptionEvents, templateFacts } from './facts.js';
 import { addresses, inline, Refusal } from './text.js';
 import { sender } from './parameters.js';

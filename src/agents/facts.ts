@@ -1,6 +1,6 @@
 import type { Paginated } from 'postreel';
 import type { MessagingClient, Workflow } from 'postreel/messaging';
-import { isRecord } from '../../core/values.js';
+import { isRecord } from '../core/values.js';
 import { addresses, inline, quoted, Refusal } from './text.js';
 import type { Fact, Services } from './tool.js';
 

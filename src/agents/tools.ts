@@ -4,7 +4,7 @@ import { fileTools } from './files.js';
 import { mailPlans } from './mail-plans.js';
 import { mediaPlans } from './media-plans.js';
 import { rowTools } from './reads.js';
-import { CommandEnd } from '../exit-codes.js';
+import { CommandEnd } from '../cli/exit-codes.js';
 import type { Tool } from './tool.js';
 
 /** Every tool except `carry_out`, which handles the plans themselves. */

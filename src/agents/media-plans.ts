@@ -1,7 +1,7 @@
 import type { AudioRequest, GenerationJob, VideoRequest } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
-import { limits } from '../../media/limits.js';
-import { count } from '../table.js';
+import { limits } from '../media/limits.js';
+import { count } from '../cli/table.js';
 import { ended } from './outcomes.js';
 import { inline, messageOf } from './text.js';
 import { bodyFact } from './facts.js';

@@ -1,7 +1,7 @@
 import type { MediaClient, MediaFile } from 'postreel/media';
 import type { MessagingClient } from 'postreel/messaging';
 import * as z from 'zod/mini';
-import { isRecord } from '../../core/values.js';
+import { isRecord } from '../core/values.js';
 import type { Folder } from './folder.js';
 import { parameters } from './parameters.js';
 import { inline, Refusal } from './text.js';

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { openApprovalPage, type ApprovalPage } from '../../../src/cli/agents/approval-page.js';
-import { later, mail, openDesk, type DeskScene } from '../../support/cli/desk.js';
+import { openApprovalPage, type ApprovalPage } from '../../src/agents/approval-page.js';
+import { later, mail, openDesk, type DeskScene } from '../support/agents/desk.js';
 
 let page: ApprovalPage | undefined;
 afterEach(() => page?.close());

@@ -7,12 +7,12 @@ import {
   type CallToolResult,
   type ElicitResult,
 } from '@modelcontextprotocol/sdk/types.js';
-import { askPerson } from '../../../src/cli/agents/approval.js';
-import { PlanStore } from '../../../src/cli/agents/plans.js';
-import { answerCalls } from '../../../src/cli/agents/server.js';
-import { ServiceData } from '../../../src/cli/agents/service-data.js';
-import { tools } from '../../../src/cli/agents/tools.js';
-import { patienceMs } from '../../../src/cli/agents/files.js';
+import { askPerson } from '../../../src/agents/approval.js';
+import { PlanStore } from '../../../src/agents/plans.js';
+import { answerCalls } from '../../../src/agents/server.js';
+import { ServiceData } from '../../../src/agents/service-data.js';
+import { tools } from '../../../src/agents/tools.js';
+import { patienceMs } from '../../../src/agents/files.js';
 import type { DeskScene } from './desk.js';
 
 /** What a client does with a question to its person. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { planTool } from '../../../src/cli/agents/tool.js';
-import { failureText } from '../../../src/cli/agents/text.js';
+import { planTool } from '../../src/agents/tool.js';
+import { failureText } from '../../src/agents/text.js';
 import {
   calm,
   mail,
@@ -9,7 +9,7 @@ import {
   write,
   yes,
   type DeskScene,
-} from '../../support/cli/desk.js';
+} from '../support/agents/desk.js';
 
 /** What an earlier server tells of a plan, and what the next equal plan says of it. */
 async function memoryOf(scene: DeskScene, id: string, tool: string, input: object) {

@@ -1,14 +1,14 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { textOf, openAgent, valueOf } from '../../support/cli/agent.js';
-import { mail, openDesk, videos } from '../../support/cli/desk.js';
-import { agents } from '../../../src/cli/agents/command.js';
-import type { Context } from '../../../src/cli/context.js';
-import { tools, toolsFor } from '../../../src/cli/agents/tools.js';
-import { rowTool } from '../../../src/cli/agents/reads.js';
-import { routes as media } from '../../../src/media/routes.js';
-import { routes as messaging } from '../../../src/messaging/routes.js';
-import type { JsonSchema } from '../../../src/cli/agents/tool.js';
+import { textOf, openAgent, valueOf } from '../support/agents/agent.js';
+import { mail, openDesk, videos } from '../support/agents/desk.js';
+import { agents } from '../../src/agents/command.js';
+import type { Context } from '../../src/cli/context.js';
+import { tools, toolsFor } from '../../src/agents/tools.js';
+import { rowTool } from '../../src/agents/reads.js';
+import { routes as media } from '../../src/media/routes.js';
+import { routes as messaging } from '../../src/messaging/routes.js';
+import type { JsonSchema } from '../../src/agents/tool.js';
 
 /** Every parameter of a schema, however deep it stands. */
 function parametersIn(

@@ -6,10 +6,10 @@ import {
   columnsOf,
   isNameOfLeavers,
   unclearColumns,
-} from '../../messaging/contacts/import-columns.js';
-import { headerOf, lineNumbers, survey, type Survey } from '../../messaging/contacts/import.js';
-import { otherwiseText, rulesOf, saysText, type Statement } from '../import-rules.js';
-import { count } from '../table.js';
+} from '../messaging/contacts/import-columns.js';
+import { headerOf, lineNumbers, survey, type Survey } from '../messaging/contacts/import.js';
+import { otherwiseText, rulesOf, saysText, type Statement } from '../cli/import-rules.js';
+import { count } from '../cli/table.js';
 import { ended, endedAs } from './outcomes.js';
 import { addresses, inline, messageOf, Refusal } from './text.js';
 import { assertAtMost, planTool, type Fact, type Services, type Tool } from './tool.js';

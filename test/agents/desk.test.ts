@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { Folder } from '../../../src/cli/agents/folder.js';
-import { planLifetimeMs, textOf } from '../../../src/cli/agents/plans.js';
-import { failureText } from '../../../src/cli/agents/text.js';
-import { mail, later, no, openDesk, reader, videos, write, yes } from '../../support/cli/desk.js';
+import { Folder } from '../../src/agents/folder.js';
+import { planLifetimeMs, textOf } from '../../src/agents/plans.js';
+import { failureText } from '../../src/agents/text.js';
+import { mail, later, no, openDesk, reader, videos, write, yes } from '../support/agents/desk.js';
 
 describe('a plan', () => {
   it('does nothing by itself', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigurationError, isPostreelError } from 'postreel';
-import { isError } from '../../core/errors.js';
-import { CommandEnd } from '../exit-codes.js';
+import { isError } from '../core/errors.js';
+import { CommandEnd } from '../cli/exit-codes.js';
 
 /**
  * How texts from agents and services are shown. In a plan they cannot imitate another line of the plan; in a
