@@ -1,6 +1,7 @@
 import type { MediaClient, MediaFile } from 'postreel/media';
 import type { MessagingClient } from 'postreel/messaging';
 import * as z from 'zod/mini';
+import { problems } from '../core/call/validate.js';
 import { isRecord } from '../core/values.js';
 import type { Folder } from './folder.js';
 import { parameters } from './parameters.js';
@@ -247,16 +248,13 @@ function described(
 /** Parses the input of a call. Throws a `Refusal` that names each invalid field and what it must be. */
 function parse<Input>({ name, schema }: Typed<Input>, shape: InputSchema, given: unknown): Input {
   const args = fromTexts(given, shape);
-  const unknown = unknownFields(shape, args);
-  const { success, data, error } = schema.safeParse(args);
-  const problems = [
-    ...unknown.map((place) => `it has no field ${inline(place)}`),
-    ...(success ? [] : error.issues.map((issue) => problemOf(issue, shape, args))),
-  ];
-  if (!success || problems.length > 0) {
-    throw new Refusal(`The input of ${name} is wrong: ${problems.join('; ')}.`);
+  const unknown = unknownFields(shape, args).map((place) => `it has no field ${inline(place)}`);
+  const invalid = problems(schema, args).map(({ field, message }) => `\`${field}\` ${message}`);
+  const wrong = [...unknown, ...invalid];
+  if (wrong.length > 0) {
+    throw new Refusal(`The input of ${name} is wrong: ${wrong.join('; ')}.`);
   }
-  return data;
+  return schema.parse(args);
 }
 
 /** Parses JSON strings where an object or a list is expected: several clients and models send them so. */
@@ -306,71 +304,6 @@ function unknownFields(schema: JsonSchema, value: unknown, place = ''): string[]
     const isStrange = !known && additionalProperties === false;
     return isStrange ? [`${place}${field}`] : unknownFields(known ?? {}, part, `${place}${field}.`);
   });
-}
-
-interface Issue {
-  readonly code?: string;
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-}
-
-function problemOf({ code, path, message }: Issue, shape: JsonSchema, args: unknown): string {
-  let schema: JsonSchema | undefined = shape;
-  let value = args;
-  for (const part of path) {
-    schema = typeof part === 'number' ? schema?.items : schema?.properties?.[String(part)];
-    value = isRecord(value) || Array.isArray(value) ? Reflect.get(value, part) : undefined;
-  }
-  const field = path.length === 0 ? 'it' : `\`${path.map(String).join('.')}\``;
-  if (code === 'custom' && message !== 'Invalid input') {
-    return `${field} ${message}`;
-  }
-  const must = `must be ${expectedOf(schema)}`;
-  return value === undefined
-    ? `${field} is missing: it ${must}`
-    : `${field} ${must}; got ${toShortText(value)}`;
-}
-
-/** The expected value in words: `a whole number from 1 to 100`. */
-function expectedOf(schema: JsonSchema = {}): string {
-  const { anyOf, type, items, description } = schema;
-  if (anyOf) {
-    return anyOf.map(expectedOf).join(' or ');
-  }
-  if (schema.enum) {
-    return schema.enum.map(inline).join(' or ');
-  }
-  switch (type) {
-    case 'string':
-      return `a text${sizeOf(schema.minLength, schema.maxLength, 'characters')}`;
-    case 'integer':
-      return `a whole number${rangeOf(schema)}`;
-    case 'number':
-      return `a number${rangeOf(schema)}`;
-    case 'boolean':
-      return 'true or false';
-    case 'array': {
-      const what = items?.type === 'object' ? 'objects' : 'texts';
-      return `a list of ${what}${sizeOf(schema.minItems, schema.maxItems, 'items')}`;
-    }
-    default:
-      return type === 'object' ? 'an object' : (description ?? 'something else');
-  }
-}
-
-function sizeOf(least = 0, most: number | undefined, what: string): string {
-  const min = least > 0 ? ' that is not empty' : '';
-  return most === undefined ? min : `${min}${min && ','} of at most ${most} ${what}`;
-}
-
-function rangeOf({ minimum, maximum }: JsonSchema): string {
-  const isBounded = minimum !== undefined && maximum !== undefined && maximum < 1e9;
-  return isBounded ? ` from ${minimum} to ${maximum}` : '';
-}
-
-function toShortText(value: unknown): string {
-  const text = inline(value);
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
 /** Throws if a plan would list more items than a person reads before approving it. */
