@@ -67,7 +67,7 @@ export async function openApprovalPage(desk: PlanStore, port = 0): Promise<Appro
     }
     if (form !== undefined) {
       const said = form.get('answer') === 'yes' ? 'yes' : 'no';
-      desk.decide(form.get('plan') ?? '', form.get('fingerprint') ?? '', said);
+      desk.answer(form.get('plan') ?? '', form.get('fingerprint') ?? '', said);
       // Redirect, so that a reload of the page does not send the answer again.
       response.writeHead(303, { location: `/?token=${token}` }).end();
       return;
@@ -111,8 +111,8 @@ function plansAsHtml(plans: readonly Plan[], token: string): string {
   const waiting = plans.filter(({ state }) => state === 'waiting');
   const decided = plans.filter(({ state }) => state !== 'waiting').reverse();
   const list = decided.map(
-    ({ action, state, told }) =>
-      `<li>${escaped(action)}: ${state === 'running' ? 'You said yes, and it is being done.' : escaped(told)}</li>`,
+    ({ action, state, summary }) =>
+      `<li>${escaped(action)}: ${state === 'running' ? 'You said yes, and it is being done.' : escaped(summary)}</li>`,
   );
   const nothing = '<p>No plan waits for you. This page looks again every five seconds.</p>';
   return [

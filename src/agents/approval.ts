@@ -95,7 +95,7 @@ async function askOnce(
     const answer = await elicit(server, plan);
     const isByPerson = performance.now() - askedAt >= hostAnswerMs;
     if (answer !== undefined && isByPerson) {
-      desk.decide(plan.id, plan.fingerprint, answer);
+      desk.answer(plan.id, plan.fingerprint, answer);
       return;
     }
   } catch {

@@ -111,9 +111,9 @@ export const contactPlans: readonly Tool[] = [
           (error: unknown) => failed.push({ id, error }),
         );
       }
-      const told = failed.map(({ id, error }) => ({ id, error: messageOf(error) }));
+      const failures = failed.map(({ id, error }) => ({ id, error: messageOf(error) }));
       const errors = failed.map(({ error }) => error);
-      return ended({ deletedIds, failed: told }, deletedIds.length, errors);
+      return ended({ deletedIds, failed: failures }, deletedIds.length, errors);
     },
   }),
   planTool({

@@ -19,7 +19,7 @@ export class Partly {
   ) {}
 
   /** The text for the agent and its person. */
-  get told(): string {
+  get summary(): string {
     return `Partly done: ${countsText(this.counts)}.`;
   }
 }

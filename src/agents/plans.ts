@@ -25,7 +25,7 @@ export interface Plan {
   readonly isAsked: boolean;
   readonly state: 'waiting' | 'running' | 'ended';
   /** How the plan ended, in words for the person. */
-  readonly told: string;
+  readonly summary: string;
   /** Resolves to the end of the plan, also when the person refuses it. */
   readonly ended: Promise<Ended>;
 }
@@ -36,7 +36,7 @@ export type Ended = { readonly value: unknown } | { readonly error: unknown };
 interface OpenPlan extends Plan {
   isAsked: boolean;
   state: Plan['state'];
-  told: string;
+  summary: string;
   readonly tool: PlanTool;
   /** The input of the step, deeply frozen. */
   readonly input: unknown;
@@ -46,7 +46,7 @@ interface OpenPlan extends Plan {
 }
 
 /**
- * Asks a person about a plan; the answer arrives by {@link PlanStore.decide}. Returns a function that says,
+ * Asks a person about a plan; the answer arrives by {@link PlanStore.answer}. Returns a function that says,
  * for the agent, where the person is asked.
  */
 export type Ask = (plan: Plan) => () => string;
@@ -139,7 +139,7 @@ export class PlanStore {
   async carryOut(id: string, ask: Ask, { signal, say }: Progress): Promise<unknown> {
     const plan = this.#plans.get(id);
     if (plan === undefined) {
-      return this.#told(id);
+      return this.#resultOf(id);
     }
     let where = () => '';
     if (plan.state === 'waiting') {
@@ -164,7 +164,7 @@ export class PlanStore {
   }
 
   /** Takes a person's decision about the plan with this fingerprint; an approval runs the step at once. */
-  decide(id: string, fingerprint: string, said: 'yes' | 'no'): void {
+  answer(id: string, fingerprint: string, answer: 'yes' | 'no'): void {
     const plan = this.#plans.get(id);
     if (plan === undefined) {
       throw new Refusal('There is no such plan any more: nothing was done.');
@@ -176,7 +176,7 @@ export class PlanStore {
     if (plan.fingerprint !== fingerprint) {
       throw new Refusal('This answer was given to another plan.');
     }
-    if (said === 'no') {
+    if (answer === 'no') {
       const error = new Refusal('The person said no. Ask them before you plan it again.');
       this.#end(plan, { error }, error.message);
       return;
@@ -188,7 +188,7 @@ export class PlanStore {
     this.#latest = step.then(
       (value) =>
         value instanceof Partly
-          ? this.#end(plan, { value: { partly: value.told, ...value.result } }, value.told)
+          ? this.#end(plan, { value: { partly: value.summary, ...value.result } }, value.summary)
           : this.#end(plan, { value }, 'Done.'),
       (error: unknown) => this.#end(plan, { error }, messageOf(error)),
     );
@@ -257,7 +257,7 @@ export class PlanStore {
   }
 
   /** The state of a plan of an earlier server process, as the journal has it. */
-  async #told(id: string): Promise<object> {
+  async #resultOf(id: string): Promise<object> {
     const step = await this.#steps.find(id);
     const at = step?.at ?? '';
     switch (step?.state) {
@@ -279,12 +279,12 @@ export class PlanStore {
     }
   }
 
-  #end(plan: OpenPlan, how: Ended, told: string): void {
+  #end(plan: OpenPlan, how: Ended, summary: string): void {
     plan.state = 'ended';
-    plan.told = told;
+    plan.summary = summary;
     plan.end(how);
     if (plan.waiting === 0) {
-      const isWhole = told === 'Done.';
+      const isWhole = summary === 'Done.';
       const what = isWhole ? 'was carried out' : 'was not carried out, or not to its end';
       const text = `Plan ${plan.id} (${plan.action}) ${what}. carry_out tells its end.`;
       this.#news.push(text);
@@ -331,13 +331,13 @@ export function textOf({ action, facts, fingerprint }: Plan): string {
 }
 
 function entryOf(
-  facts: Omit<OpenPlan, 'isAsked' | 'state' | 'told' | 'ended' | 'end' | 'waiting'>,
+  facts: Omit<OpenPlan, 'isAsked' | 'state' | 'summary' | 'ended' | 'end' | 'waiting'>,
 ): OpenPlan {
   let end: OpenPlan['end'] = () => undefined;
   const ended = new Promise<Ended>((resolve) => {
     end = resolve;
   });
-  return { ...facts, isAsked: false, state: 'waiting', told: '', ended, end, waiting: 0 };
+  return { ...facts, isAsked: false, state: 'waiting', summary: '', ended, end, waiting: 0 };
 }
 
 function nextOf({ state }: Plan, where: string): string {

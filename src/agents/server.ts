@@ -137,7 +137,7 @@ export function answerCalls({ server }: McpServer, calls: Calls): void {
         // Ignore the failure: if the client has left, the call it began continues.
         extra.sendNotification({ method: 'notifications/progress', params: notice }).catch(noop);
       };
-      const { progress, end } = followed(extra.signal, notify);
+      const { progress, end } = followProgress(extra.signal, notify);
       try {
         const value = await call(params.name, params.arguments, progress);
         const news = desk.takeNews();
@@ -166,16 +166,16 @@ export function answerCalls({ server }: McpServer, calls: Calls): void {
 const noticeEveryMs = 5_000;
 
 /** Passes on the progress of a call at once, and repeats the last message every few seconds. */
-function followed(signal: AbortSignal, notify: (count: number, message: string) => void) {
+function followProgress(signal: AbortSignal, notify: (count: number, message: string) => void) {
   let count = 0;
   let latest = 'working';
-  const tell = () => notify(++count, latest);
-  const timer = setInterval(tell, noticeEveryMs);
+  const send = () => notify(++count, latest);
+  const timer = setInterval(send, noticeEveryMs);
   const progress: Progress = {
     signal,
     say: (message) => {
       latest = message;
-      tell();
+      send();
     },
   };
   return { progress, end: () => clearInterval(timer) };

@@ -75,7 +75,7 @@ describe('a client that announces questions and', () => {
     const again = agent.call('carry_out', { plan });
     await vi.advanceTimersByTimeAsync(1000);
     const [asked] = agent.desk.asked();
-    agent.desk.decide(plan, asked!.fingerprint, 'yes');
+    agent.desk.answer(plan, asked!.fingerprint, 'yes');
     expect(valueOf(await again)).toMatchObject({ emails: [{}] });
     expect(agent.opened).toEqual([page.lead.file]);
     expect(scene.messaging.outbox).toHaveLength(1);
@@ -93,7 +93,7 @@ describe('a client that announces questions and', () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(agent.opened).toEqual([page.lead.file]);
     const [asked] = agent.desk.asked();
-    agent.desk.decide(plan, asked!.fingerprint, 'yes');
+    agent.desk.answer(plan, asked!.fingerprint, 'yes');
     expect(valueOf(await call)).toMatchObject({ emails: [{}] });
   });
 });
@@ -112,7 +112,7 @@ describe('the page of a server', () => {
     expect(answers.map((answer) => answer.includes(again))).toEqual([false, true, false]);
     expect(answers[0]).toContain(`${page.host}, which opens in their browser`);
     for (const { id, fingerprint } of agent.desk.asked()) {
-      agent.desk.decide(id, fingerprint, 'yes');
+      agent.desk.answer(id, fingerprint, 'yes');
     }
     await agent.desk.idle();
     expect([scene.messaging.outbox.length, scene.media.files.length]).toEqual([1, 1]);

@@ -65,13 +65,13 @@ describe('a plan', () => {
       next: expect.stringContaining('Call carry_out with this plan again') as string,
     });
     const [plan] = scene.desk.asked();
-    expect(() => scene.desk.decide(id, 'another', 'yes')).toThrow('another plan');
-    scene.desk.decide(id, plan!.fingerprint, 'yes');
+    expect(() => scene.desk.answer(id, 'another', 'yes')).toThrow('another plan');
+    scene.desk.answer(id, plan!.fingerprint, 'yes');
     await scene.desk.idle();
     expect(scene.messaging.outbox).toHaveLength(1);
     expect(scene.desk.takeNews()).toEqual([expect.stringContaining('was carried out')]);
     expect(await scene.carryOut(id, later)).toMatchObject({ emails: [{}] });
-    expect(() => scene.desk.decide(id, plan!.fingerprint, 'yes')).toThrow('decided already');
+    expect(() => scene.desk.answer(id, plan!.fingerprint, 'yes')).toThrow('decided already');
     expect(scene.messaging.outbox).toHaveLength(1);
   });
 
@@ -84,7 +84,7 @@ describe('a plan', () => {
     await scene.carryOut(asked, later);
     const [plan] = scene.desk.asked();
     scene.pass(planLifetimeMs);
-    expect(() => scene.desk.decide(asked, plan!.fingerprint, 'yes')).toThrow('nothing was done');
+    expect(() => scene.desk.answer(asked, plan!.fingerprint, 'yes')).toThrow('nothing was done');
     await expect(scene.carryOut(planned, yes)).rejects.toThrow('older than an hour');
     expect([scene.desk.asked(), scene.messaging.outbox]).toEqual([[], []]);
   });

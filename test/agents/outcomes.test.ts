@@ -240,7 +240,7 @@ it('a name in what an agent is told of a step stands between marks', async () =>
     plan,
     (asked) => {
       controller.abort(new Error('left'));
-      setImmediate(() => desk.decide(plan, asked.fingerprint, 'yes'));
+      setImmediate(() => desk.answer(plan, asked.fingerprint, 'yes'));
       return () => '';
     },
     { signal: controller.signal, say: () => undefined },

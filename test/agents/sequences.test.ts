@@ -145,7 +145,7 @@ async function take(step: Step, run: Run): Promise<void> {
 
 function decide(plan: PlanMark, fingerprint: string, said: 'yes' | 'no', run: Run): void {
   try {
-    run.desk.decide(plan.id, fingerprint, said);
+    run.desk.answer(plan.id, fingerprint, said);
   } catch {
     return; // refused, as it should be where the plan is gone, was decided, or the seal is wrong
   }

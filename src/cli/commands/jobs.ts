@@ -93,9 +93,9 @@ export const jobs = [
       const { jobs: found, unknown, mayBeAnswered } = await media.journal.pending();
       const calls = [...unknown, ...mayBeAnswered].map(({ id }) => id);
       const known = [...found.map(({ fileId }) => fileId), ...calls];
-      const stranger = ids.find((id) => !known.includes(id));
-      if (stranger !== undefined) {
-        throw new CommandEnd('rejected', `${journal} has no open job ${stranger}.`);
+      const unlisted = ids.find((id) => !known.includes(id));
+      if (unlisted !== undefined) {
+        throw new CommandEnd('rejected', `${journal} has no open job ${unlisted}.`);
       }
       return {
         action: 'Forget, without saving',

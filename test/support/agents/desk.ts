@@ -40,8 +40,8 @@ export interface DeskScene {
 /** Decides about a plan when it is asked, or later. */
 export type Person = (plan: Plan, desk: PlanStore) => void;
 
-export const yes: Person = ({ id, fingerprint }, desk) => desk.decide(id, fingerprint, 'yes');
-export const no: Person = ({ id, fingerprint }, desk) => desk.decide(id, fingerprint, 'no');
+export const yes: Person = ({ id, fingerprint }, desk) => desk.answer(id, fingerprint, 'yes');
+export const no: Person = ({ id, fingerprint }, desk) => desk.answer(id, fingerprint, 'no');
 export const later: Person = () => undefined;
 
 /** A progress that is never cancelled. */
@@ -139,7 +139,7 @@ export function reader(says: 'yes' | 'no' = 'yes'): Person & { readonly seen: Pl
   const seen: Plan[] = [];
   const person: Person = (plan, desk) => {
     seen.push(plan);
-    desk.decide(plan.id, plan.fingerprint, says);
+    desk.answer(plan.id, plan.fingerprint, says);
   };
   return Object.assign(person, { seen });
 }
