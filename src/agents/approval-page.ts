@@ -101,7 +101,7 @@ async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
   for await (const chunk of request.setEncoding('utf8')) {
     text += String(chunk);
     if (text.length > maxFormBytes) {
-      throw new Refusal('This is no answer to a plan.');
+      throw new Refusal('This is not an answer to a plan.');
     }
   }
   return new URLSearchParams(text);

@@ -58,7 +58,7 @@ async function serveAgent(input: McpInput, context: Context): Promise<void> {
   if (!found?.isDirectory()) {
     throw new CommandEnd(
       'usage',
-      `There is no folder ${folder}: --folder names one that is there.`,
+      `There is no folder ${folder}. Name an existing one with --folder.`,
     );
   }
   const { serve } = await loadServer();

@@ -151,7 +151,7 @@ export const contactPlans: readonly Tool[] = [
           { label: 'sha256', text: createHash('sha256').update(content).digest('hex') },
           {
             label: 'also',
-            text: 'updates contacts that are there already, and subscribes those of them again who had unsubscribed, where their row says so',
+            text: 'updates existing contacts, and subscribes people who had unsubscribed again if their row says so',
           },
           ...(await startedFacts(subscriptionEvents, services, signal)),
           {
@@ -230,7 +230,7 @@ export const contactPlans: readonly Tool[] = [
 
 async function csvOf(file: string, statement: Statement, { folder }: Services) {
   const path = await folder.existing(file);
-  // Reject other files: an agent has no need of them, and its plan would show it their content.
+  // Reject other files: an agent does not need them, and its plan would show their content.
   if (!/\.csv$/i.test(file) || !/\.csv$/i.test(path)) {
     throw new Refusal('Only files whose names end in .csv are imported.');
   }

@@ -116,7 +116,7 @@ const maxListed = 1000;
 /** The first items of a list, up to the number that a plan examines, and a fact if there are more. */
 async function firstOf<T>(list: Paginated<T>, what: string) {
   const items = await list.toArray({ max: maxListed + 1 });
-  const text = `${what} beyond the first ${maxListed}: what stands there is not in this plan`;
+  const text = `${what} beyond the first ${maxListed}: they are not in this plan`;
   const beyond = items.length > maxListed ? [{ label: 'not looked at', text }] : [];
   return { items: items.slice(0, maxListed), beyond };
 }

@@ -286,7 +286,7 @@ export class PlanStore {
     if (plan.waiting === 0) {
       const isWhole = summary === 'Done.';
       const what = isWhole ? 'was carried out' : 'was not carried out, or not to its end';
-      const text = `Plan ${plan.id} (${plan.action}) ${what}. carry_out tells its end.`;
+      const text = `Plan ${plan.id} (${plan.action}) ${what}. Call carry_out for the result.`;
       this.#news.push(text);
       this.#parts.onNews?.(asData(text)); // the action may contain a name that a service returned
     }
@@ -343,8 +343,8 @@ function entryOf(
 function nextOf({ state }: Plan, where: string): string {
   const again = 'Call carry_out with this plan again';
   return state === 'waiting'
-    ? `No person has answered yet; they are asked ${where}. ${again} to go on waiting. A yes that comes meanwhile counts.`
-    : `It is being carried out. ${again} to see its end; it is done once all the same.`;
+    ? `No person has answered yet; they are asked ${where}. ${again} to continue to wait. A yes that comes in between counts.`
+    : `It is being carried out. ${again} to see the result; it is still done only once.`;
 }
 
 /** The equal steps in the journal: the person decides whether to repeat them. */

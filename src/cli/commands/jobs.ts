@@ -84,7 +84,7 @@ export const jobs = [
   }),
   command<JobsInput & { readonly id: readonly string[] }>({
     name: 'jobs dismiss',
-    about: 'forget jobs or calls; the service goes on with what it has',
+    about: 'forget jobs or calls; the service still continues them',
     args: [['<id...>', 'file ids, or ids of calls whose answer was lost']],
     options: [journalOption()],
     examples: ['jobs dismiss file_1 --yes'],

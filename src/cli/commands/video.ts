@@ -90,7 +90,7 @@ export const video = command<VideoInput>({
   },
 });
 
-// The name and the keys stand in journals: they never change.
+// Journals contain the name and the keys, so they never change.
 const queueName = 'postreel video';
 
 /** The videos of a command, and what is known of each. */
