@@ -52,7 +52,7 @@ const command: Options = {
   tsconfig: 'tsconfig.build.json',
   external: [/^postreel(\/|$)/],
   noExternal: tools,
-  // The door for agents is a chunk of its own, since it imports a peer.
+  // The agents' server is a separate chunk, because it imports a peer.
   splitting: true,
   silent: true,
   outExtension: () => ({ js: '.js' }),

@@ -18,7 +18,7 @@ export const exitCodes = {
 /** The meaning of each exit code, for `--help` and for people. */
 export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   done: 'done',
-  failed: 'failed for a reason that has no code of its own, such as a file that cannot be read',
+  failed: 'failed for a reason that has no separate code, such as a file that cannot be read',
   usage: 'the command line is wrong',
   configuration: 'a key or an address is missing, wrong or not allowed to do this',
   rejected: 'the request was refused, and nothing happened',

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeEndpoints, page, readEndpoints } from '../../scripts/endpoints.js';
 import { TreeCopy, type Addition } from '../support/contract/tree-copy.js';
@@ -21,7 +24,7 @@ const pieces: Record<Piece, readonly Addition[]> = {
   type: [
     {
       file: 'src/messaging/contacts.types.ts',
-      text: '\n/** What colleagues wrote about a contact. */\nexport interface ContactNotes {\n  notes: string[];\n}\n',
+      text: '\n/** What colleagues wrote about a contact. */\nexport interface ContactNotes extends OpenRecord {\n  notes: string[];\n}\n',
     },
   ],
   schema: [
@@ -137,4 +140,20 @@ describe('an endpoint that the service gains', { timeout: 180_000 }, () => {
     }
     expect(await ask()).toMatchObject({ passed: true });
   });
+
+  it('is missed in the list of open records', async () => {
+    const ask = () => copy.test(['test/docs/open-records.test.ts'], 'open type');
+    await without(undefined, async () => {
+      expect(await ask()).toMatchObject({ passed: false });
+      await runScript('scripts/open-records.ts');
+      expect(copy.read('docs/open-records.md')).toContain('`ContactNotes`');
+      expect(await ask()).toMatchObject({ passed: true });
+    });
+  });
 });
+
+/** Runs a script of the copy. */
+async function runScript(script: string): Promise<void> {
+  const args = ['--import', 'tsx', resolve(copy.folder, script)];
+  await promisify(execFile)(process.execPath, args, { cwd: copy.folder });
+}

@@ -54,9 +54,8 @@ describe.each(['mjs', 'cjs'] as const)('the packed tracker, from a .%s file,', (
       let sent = 0;
       const fetch = async () => { sent++; return Response.json({ success: true }); };
       const proxy = createTrackProxy({ apiKey: 'sk_test', baseUrl: 'https://service.test', fetch });
-      const { now } = Date;
-      let at = now();
-      Date.now = () => at;
+      let at = performance.now();
+      performance.now = () => at;
       const track = (id) => proxy(new Request('https://app.test/collect/v1/track', {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },

@@ -1,5 +1,5 @@
 import type { AddCommand } from '../command.js';
-import { agents } from '../agents/command.js';
+import { agents } from '../../agents/command.js';
 import { audio } from './audio.js';
 import { completion } from './completion.js';
 import { contacts } from './contacts.js';

@@ -83,7 +83,7 @@ async function ask(service: Service, context: Context): Promise<Headers> {
   }
   const media = await context.media({ fetch });
   await media.generate.status({ fileId: 'postreel-check' }, options).catch((error: unknown) => {
-    // The file does not exist, and only who holds a key is told so.
+    // The file does not exist; the service says so only to the holder of a key.
     if (!isPostreelError(error) || error.status !== 404) {
       throw error;
     }
@@ -91,7 +91,7 @@ async function ask(service: Service, context: Context): Promise<Headers> {
   return headers;
 }
 
-/** The header has whole seconds: less than one is no difference. */
+/** The header has whole seconds, so a smaller difference does not count. */
 function clockAhead(headers: Headers, nowMs: number): number | undefined {
   const date = Date.parse(headers.get('date') ?? '');
   return Number.isNaN(date) ? undefined : Math.trunc((date - nowMs) / 1000) * 1000;

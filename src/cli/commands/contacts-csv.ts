@@ -43,7 +43,7 @@ function runNotes(names: ReadonlySet<string>): string[] {
   return names.size === 0
     ? []
     : [
-        `${listed(names)}: some texts begin as formulas do, which spreadsheets run; they have an apostrophe in front. --raw writes them as they are.`,
+        `${listed(names)}: some texts begin like formulas, which spreadsheets run. They were written with an apostrophe in front. --raw writes them unchanged.`,
       ];
 }
 

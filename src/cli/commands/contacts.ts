@@ -122,7 +122,7 @@ export const contacts = [
     options: [
       search,
       option('--force', 'overwrite the file if it exists'),
-      option('--raw', 'write texts that a spreadsheet would run as formulas as they are'),
+      option('--raw', 'write texts unchanged, even if a spreadsheet would run them as formulas'),
       option('--bom', 'begin with a byte-order mark, by which Excel knows the encoding'),
     ],
     examples: ['contacts export people.csv --bom', 'contacts export > people.csv'],

@@ -21,7 +21,7 @@ const maxSkewMs = 60_000;
 /** `postreel doctor` */
 export const doctor = command<object>({
   name: 'doctor',
-  about: 'look for what is wrong with keys, addresses, clocks and versions',
+  about: 'find problems with keys, addresses, clocks and versions',
   examples: ['doctor'],
   run: async (_, context) => {
     const { environment, output } = context;

@@ -78,7 +78,7 @@ export const fake = command<FakeInput>({
       server.messaging.seed({ contacts: seed, emails: seed, events: seed, campaigns: 2 });
     }
     try {
-      tellSettings(environmentOf(server), env, context);
+      reportSettings(environmentOf(server), env, context);
       output.note(`Web page: ${server.url}/`);
       const isOpen = host === '0.0.0.0' || host === '::';
       for (const address of isOpen ? networkAddresses(server.url) : []) {
@@ -111,7 +111,7 @@ async function stopped(signal: AbortSignal): Promise<void> {
   }
 }
 
-function tellSettings(lines: string, path: string | undefined, { output }: Context): void {
+function reportSettings(lines: string, path: string | undefined, { output }: Context): void {
   if (path === undefined) {
     output.raw(lines);
     return;

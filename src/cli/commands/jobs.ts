@@ -84,7 +84,7 @@ export const jobs = [
   }),
   command<JobsInput & { readonly id: readonly string[] }>({
     name: 'jobs dismiss',
-    about: 'forget jobs or calls; the service goes on with what it has',
+    about: 'forget jobs or calls; the service still continues them',
     args: [['<id...>', 'file ids, or ids of calls whose answer was lost']],
     options: [journalOption()],
     examples: ['jobs dismiss file_1 --yes'],
@@ -93,9 +93,9 @@ export const jobs = [
       const { jobs: found, unknown, mayBeAnswered } = await media.journal.pending();
       const calls = [...unknown, ...mayBeAnswered].map(({ id }) => id);
       const known = [...found.map(({ fileId }) => fileId), ...calls];
-      const stranger = ids.find((id) => !known.includes(id));
-      if (stranger !== undefined) {
-        throw new CommandEnd('rejected', `${journal} has no open job ${stranger}.`);
+      const unlisted = ids.find((id) => !known.includes(id));
+      if (unlisted !== undefined) {
+        throw new CommandEnd('rejected', `${journal} has no open job ${unlisted}.`);
       }
       return {
         action: 'Forget, without saving',

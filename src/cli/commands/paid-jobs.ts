@@ -33,7 +33,7 @@ export interface LookUp {
   readonly isAgain: boolean;
 }
 
-// Lookups check the status of what was submitted, and the link of what is finished.
+// Lookups check the status of submitted jobs, and the links of finished files.
 const lookUpsAtOneTime = 10;
 
 /** Finds out which of these jobs are paid for. Ends the command if the outcome of one is unknown. */
@@ -108,7 +108,7 @@ export function isToMake({ state }: PaidJob): boolean {
   return state !== 'paid';
 }
 
-/** The facts of a plan about what is paid for; none where nothing was submitted before. */
+/** The facts of a plan about jobs that are paid for; empty if none was submitted before. */
 export function paidFacts(
   jobs: readonly PaidJob[],
   noun: string,

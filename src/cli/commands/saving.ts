@@ -138,7 +138,7 @@ async function saveAll(
   const saveOne = async (job: GenerationJob, file: MediaFile) => {
     const path = await save(file, { name: job.fileId, kind: job.kind }, saving);
     await media.journal.acknowledge(job.fileId);
-    tellSaved({ fileId: job.fileId, path }, context);
+    reportSaved({ fileId: job.fileId, path }, context);
   };
   let failures = 0;
   const files = await Promise.all(
@@ -149,7 +149,7 @@ async function saveAll(
         return file;
       } catch (error) {
         failures += 1;
-        tellFailed(job.fileId, error, context);
+        reportFailed(job.fileId, error, context);
         return undefined;
       } finally {
         saving.progress.end(job.fileId);
@@ -186,12 +186,12 @@ async function saveJoined(
 ): Promise<void> {
   const { signal, output } = context;
   const whole = await media.joinAudio(files, { signal });
-  const beside = `${path}.part`;
+  const partPath = `${path}.part`;
   try {
-    await writeFile(beside, whole.stream(), { signal });
-    await rename(beside, path);
+    await writeFile(partPath, whole.stream(), { signal });
+    await rename(partPath, path);
   } catch (error) {
-    await rm(beside, { force: true });
+    await rm(partPath, { force: true });
     throw error;
   }
   for (const { fileId } of files) {
@@ -208,7 +208,7 @@ export function percentOf(progress: number | undefined): number {
 }
 
 /** Prints a file that was saved. */
-export function tellSaved(
+export function reportSaved(
   { fileId, path }: { readonly fileId: string; readonly path: string },
   { output }: Context,
 ): void {
@@ -216,7 +216,7 @@ export function tellSaved(
 }
 
 /** Prints a job that came to nothing. */
-export function tellFailed(name: string, error: unknown, { output, signal }: Context): void {
+export function reportFailed(name: string, error: unknown, { output, signal }: Context): void {
   if (signal.aborted) {
     return;
   }

@@ -8,7 +8,7 @@ import { journalOption, mediaWithJournal } from './saving.js';
 /** `postreel status` */
 export const status = command<{ readonly journal: string }>({
   name: 'status',
-  about: 'say whether both services answer, and what is under way',
+  about: 'check whether both services respond, and list what is in progress',
   options: [journalOption()],
   examples: ['status'],
   run: async ({ journal }, context) => {

@@ -18,8 +18,8 @@ import {
   refuseWrong,
   save,
   targetOf,
-  tellFailed,
-  tellSaved,
+  reportFailed,
+  reportSaved,
   type Saving,
   type Target,
 } from './saving.js';
@@ -90,7 +90,7 @@ export const video = command<VideoInput>({
   },
 });
 
-// The name and the keys stand in journals: they never change.
+// Journals contain the name and the keys, so they never change.
 const queueName = 'postreel video';
 
 /** The videos of a command, and what is known of each. */
@@ -183,7 +183,7 @@ async function runQueue(
       // The queue does not save what an earlier run has saved.
       const { file, index } = result;
       const path = paths.get(index) ?? (file && (await saveAgain(file, saving)));
-      failures += tell(result, path, context);
+      failures += reportResult(result, path, context);
       progress.end(nameOf(result.job?.fileId ?? ''));
     }
   } catch (error) {
@@ -207,13 +207,13 @@ function sumOf({ done, failed, total = 0 }: QueueProgress): string {
 }
 
 /** Prints how one video ended; gives the number of failures. */
-function tell(result: QueueResult, path: string | undefined, context: Context): 0 | 1 {
+function reportResult(result: QueueResult, path: string | undefined, context: Context): 0 | 1 {
   const name = result.job?.fileId ?? `video ${result.index + 1}`;
   if (result.error !== undefined || path === undefined) {
-    tellFailed(name, result.error, context);
+    reportFailed(name, result.error, context);
     return 1;
   }
-  tellSaved({ fileId: name, path }, context);
+  reportSaved({ fileId: name, path }, context);
   return 0;
 }
 

@@ -24,7 +24,7 @@ export const workflows = [
   }),
   command<DeployInput>({
     name: 'workflows deploy',
-    about: 'deploy the workflow of a file as a version of its own, beside the one that runs',
+    about: 'deploy the workflow of a file as a separate version, next to the running one',
     args: [file],
     options: [
       option('--enable', 'then switch: disable the version that runs, and enable this one'),

@@ -18,7 +18,7 @@ import { readList } from '../list/list.js';
 import { outcomeOf } from './outcome.js';
 import { redact, type Secrets } from './redact.js';
 import type { PreparedCall } from './request.js';
-import { retryAfterMs } from './retry.js';
+import { retryAfterMs } from './retry-after.js';
 import { isBytes, isRecord, parseExactly } from '../values.js';
 
 /** A response with its text, and the key of its request. */

@@ -17,7 +17,8 @@ import type { BudgetSource } from '../limit/budgets.js';
 import type { Budget, Slot } from '../limit/rate-limit.js';
 import { maxCloseMs } from '../limit/rate-store.js';
 import { freeRoute, prepare, type CallInput, type PreparedCall } from './request.js';
-import { pauseMs, repeat } from './retry.js';
+import { repeat } from './retry.js';
+import { pauseMs } from './retry-after.js';
 import type { InputOf, ItemOf, Method, Returned, Route } from './route.js';
 import type { Session } from '../session.js';
 import type {

@@ -88,7 +88,8 @@ export function queryWarnings({ knownQuery }: RouteSchemas, query: unknown): rea
   return knownQuery && isFirst ? unknownFieldWarnings(query, knownQuery) : [];
 }
 
-function problems(
+/** The problems of a value by its schema; empty if it is valid, or if there is no schema. */
+export function problems(
   schema: Schema<unknown> | undefined,
   value: unknown,
   strange: readonly UnknownField[] = [],

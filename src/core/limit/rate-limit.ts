@@ -1,7 +1,7 @@
 import { hasIoContexts, maxDelayMs, onAbort, sleep, type Clock } from '../async.js';
 import { ConfigurationError, RateLimitError } from '../errors.js';
 import { capacityOf, type BudgetLimits } from './rate-store.js';
-import { maxPauseMs } from '../call/retry.js';
+import { maxPauseMs } from '../call/retry-after.js';
 import type { RateLimitState, ThrottledEvent } from '../types.js';
 
 /**

@@ -14,7 +14,7 @@ import {
   type SlotRequest,
 } from './rate-limit.js';
 import type { BudgetLimits, RateBudgetStore, StoreAnswer } from './rate-store.js';
-import { maxPauseMs } from '../call/retry.js';
+import { maxPauseMs } from '../call/retry-after.js';
 import type { RateLimitState, ThrottledEvent } from '../types.js';
 
 // A store that takes longer than this counts as unavailable, and is not asked again for a while.

@@ -8,7 +8,7 @@ import {
   UnexpectedResponseError,
 } from '../../core/errors.js';
 import { cleanCause } from '../../core/call/redact.js';
-import { retryAfterMs } from '../../core/call/retry.js';
+import { retryAfterMs } from '../../core/call/retry-after.js';
 import { notMediaByHead, recognised } from '../download/recognise.js';
 import type { FileStream } from '../download/file-stream.js';
 import type { TransferOptions } from '../download/transfer-options.js';

@@ -1,3 +1,4 @@
+import { retryAfterMs } from '../../core/call/retry-after.js';
 import { sendOnce } from '../../core/call/send-once.js';
 import { version } from '../../core/version.js';
 import type { ProxiedEvent, TrackProxyOptions } from './options.js';
@@ -5,11 +6,11 @@ import type { ProxiedEvent, TrackProxyOptions } from './options.js';
 /** The time limit of a request to the service; the page does not wait for it. */
 const MAX_EXCHANGE_MS = 60_000;
 
-/** The response to the page: a status, and the seconds to wait. */
+/** The response to the page: a status, and after a 429 how long to wait. */
 export interface Answer {
   /** 502 and 504: the service may have taken the event. */
   readonly status: number;
-  readonly retryAfter?: string | null | undefined;
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** Sends one event to the service. Never rejects, and always ends. */
@@ -49,7 +50,10 @@ async function exchange(
   warnOfRedirect(response.status, baseUrl);
   // Do not pass the service's response body to the page.
   response.body?.cancel().catch(() => undefined);
-  return { status: statusFor(response.status), retryAfter: response.headers.get('Retry-After') };
+  const status = statusFor(response.status);
+  return status === 429
+    ? { status, retryAfterMs: retryAfterMs(response.headers, 429) }
+    : { status };
 }
 
 const warned = new Set<string>();

@@ -2,7 +2,7 @@ import { Callers } from './callers.js';
 import type { Answer } from './forward.js';
 import { type TrackProxyOptions, checkedOptions } from './options.js';
 import { type Incoming, isJson, isSameOrigin, readEvents } from './read.js';
-import { Sender, tooMany } from './sender.js';
+import { Sender } from './sender.js';
 
 export { type ProxiedEvent, type TrackProxyOptions } from './options.js';
 
@@ -36,7 +36,7 @@ export function createTrackProxy(
     const { name, isUnknown } = await caller;
     const waitMs = isUnknown ? 0 : callers?.take(name);
     if (waitMs) {
-      return tooMany(waitMs);
+      return { status: 429, retryAfterMs: waitMs };
     }
     const allowed = isUnknown ? 503 : await authorized(request, item, options);
     return typeof allowed === 'number' ? { status: allowed } : sender.send(allowed);
@@ -147,13 +147,13 @@ function createDeadline(delayMs: number) {
 }
 
 /** Builds a neutral response: the page does not see the service's messages. */
-function respond({ status, retryAfter }: Answer, results?: readonly number[]): Response {
+function respond({ status, retryAfterMs }: Answer, results?: readonly number[]): Response {
   const headers = new Headers({
     'Content-Type': 'application/json',
     'Cache-Control': 'no-store',
   });
-  if (retryAfter) {
-    headers.set('Retry-After', retryAfter);
+  if (retryAfterMs !== undefined) {
+    headers.set('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))));
   }
   return new Response(JSON.stringify({ success: status === 200, results }), {
     status,
@@ -162,9 +162,9 @@ function respond({ status, retryAfter }: Answer, results?: readonly number[]): R
 }
 
 function respondToList(answers: readonly Answer[]): Response {
-  const retryAfter = answers.find((answer) => answer.retryAfter)?.retryAfter;
+  const refused = answers.find((answer) => answer.retryAfterMs !== undefined);
   return respond(
-    { status: 200, retryAfter },
+    { status: 200, retryAfterMs: refused?.retryAfterMs },
     answers.map(({ status }) => status),
   );
 }

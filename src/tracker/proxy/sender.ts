@@ -1,23 +1,29 @@
-import { Budget } from './budget.js';
+import { systemClock } from '../../core/async.js';
+import { pauseAfterRefusalMs } from '../../core/call/retry-after.js';
+import { LocalBudget } from '../../core/limit/rate-limit.js';
 import { type Answer, forward } from './forward.js';
 import type { ProxiedEvent, TrackProxyOptions } from './options.js';
 import type { Incoming } from './read.js';
 
 /** The maximum number of remembered ids, each for sent events and for ambiguous ones. */
 const MAX_REMEMBERED = 10_000;
+const WINDOW_MS = 60_000;
+/** The longest pause after a 429: a wrong clock or value of the service must not block the proxy. */
+const MAX_PAUSE_MS = 300_000;
 
 /** Sends each id once, within the proxy's share of the rate limit. */
 export class Sender {
   readonly #options: TrackProxyOptions;
-  readonly #budget: Budget;
+  readonly #budget: LocalBudget;
   readonly #sending = new Map<string, Promise<Answer>>();
   readonly #taken = new Map<string, Answer>();
   /** Kept apart from the sent ids, so that a flood of events cannot evict an ambiguous one. */
   readonly #inDoubt = new Map<string, Answer>();
 
   constructor(options: TrackProxyOptions) {
+    const limits = { limit: options.perMinute ?? 500, windowMs: WINDOW_MS, headroom: 0 };
     this.#options = options;
-    this.#budget = new Budget(options.perMinute ?? 500);
+    this.#budget = new LocalBudget(limits, systemClock);
   }
 
   async send({ id, event }: Incoming): Promise<Answer> {
@@ -34,32 +40,38 @@ export class Sender {
     this.#sending.delete(id);
     if (answer.status === 200) {
       remember(this.#taken, id, answer);
-    } else if (answer.status === 502 || answer.status === 504) {
+    } else if (isInDoubt(answer)) {
       remember(this.#inDoubt, id, answer);
     }
     return answer;
   }
 
+  // The budget never queues an event: the page waits instead.
   async #send(event: ProxiedEvent): Promise<Answer> {
-    const waitMs = this.#budget.take();
-    if (waitMs) {
-      return tooMany(waitMs);
+    const slot = this.#budget.tryAcquire();
+    if (!slot) {
+      return this.#tooMany();
     }
     const answer = await forward(event, this.#options);
-    this.#budget.answered();
     if (answer.status === 429) {
-      this.#budget.close(answer.retryAfter);
-      return tooMany(this.#budget.waitMs());
+      const askedMs = pauseAfterRefusalMs(answer.retryAfterMs ?? WINDOW_MS, 1);
+      this.#budget.pause(Math.min(askedMs, MAX_PAUSE_MS));
     }
-    return { status: answer.status };
+    if (isInDoubt(answer)) {
+      slot.abandon();
+    } else {
+      slot.release();
+    }
+    return answer.status === 429 ? this.#tooMany() : answer;
+  }
+
+  #tooMany(): Answer {
+    return { status: 429, retryAfterMs: this.#budget.forecast(0).waitMs };
   }
 }
 
-/** A 429 of the proxy itself, with the time to wait in whole seconds. */
-export const tooMany = (waitMs: number): Answer => ({
-  status: 429,
-  retryAfter: String(Math.ceil(waitMs / 1000)),
-});
+/** May the service have taken the event? */
+const isInDoubt = ({ status }: Answer): boolean => status === 502 || status === 504;
 
 function remember(answers: Map<string, Answer>, id: string, answer: Answer): void {
   answers.set(id, answer);
