@@ -246,6 +246,20 @@ describe('messaging, Limits: lists', () => {
     },
   );
 
+  // 258, 266
+  it('GET /templates takes a cursor where the service gives one, next to its page totals', async () => {
+    const fake = createFakeMessaging({ behavior: { templatePaging: 'cursor' } });
+    fake.seed({ templates: 3 });
+    const first = await ok(fake, 'GET /templates?limit=2');
+    expect(first).toMatchObject({ total: 3, page: 1, pageSize: 2, totalPages: 2 });
+    const second = await ok(fake, `GET /templates?limit=2&cursor=${first.cursor}`);
+    expect(second).toMatchObject({ total: 3, page: 2, pageSize: 2, totalPages: 2 });
+    expect([first, second]).toMatchObject([
+      { templates: [{ name: 'Template 1' }, { name: 'Template 2' }] },
+      { templates: [{ name: 'Template 3' }] },
+    ]);
+  });
+
   // 248
   it('a search of contacts has pages of what it found, and counts them', async () => {
     const fake = createFakeMessaging();
@@ -864,5 +878,18 @@ describe('messaging, Events', () => {
     expect((await ok(fake, 'GET /events')).data).toEqual([]);
     expect((await ok(fake, `GET /events/contact/${data.contact}`)).data).toEqual([]);
     expect(await ok(fake, 'GET /events/names')).toEqual({ names: [] });
+  });
+});
+
+describe('messaging, Activity', () => {
+  // 406
+  it('the feed has bounces and complaints', async () => {
+    const fake = createFakeMessaging();
+    await ok(fake, 'POST /v1/send', { body: mail });
+    const at = fake.clock.date().toISOString();
+    Object.assign(fake.project.outbox[0] ?? {}, { bouncedAt: at, complainedAt: at });
+    const { data } = await ok(fake, 'GET /activity');
+    const types = data.map((entry) => Reflect.get(entry, 'type') as unknown);
+    expect(types).toEqual(expect.arrayContaining(['email.bounced', 'email.complained']));
   });
 });
