@@ -42,7 +42,7 @@ function contentOf(scope: Scope, message: Message): Content {
   if (!isVerifiedSender(scope.project, sender.email)) {
     const message = `The domain of ${sender.email} is not verified.`;
     const errors = [{ field: 'from', message, code: 'not_verified' }];
-    throw new Refusal(422, 'UNVERIFIED_SENDER', message, { errors });
+    throw new Refusal(422, 'VALIDATION_ERROR', message, { errors });
   }
   return {
     from: sender.email,

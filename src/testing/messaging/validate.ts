@@ -73,7 +73,10 @@ export class BodyFields {
   }
 
   add(field: string, message: string, code = 'invalid_value'): void {
-    this.errors.push({ field, message, code });
+    // An empty subject is found by two checks, and reported once.
+    if (!this.errors.some((error) => error.field === field && error.code === code)) {
+      this.errors.push({ field, message, code });
+    }
   }
 
   text(name: string): string | undefined {
