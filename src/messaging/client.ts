@@ -193,7 +193,11 @@ export class MessagingClient<
    * recipients one after another: after an error with the outcome `'unknown'`, some of them may
    * have received it.
    */
-  send(body: SendRequest<Fields>, options?: RequestOptions): Call<SendResult> {
+  send<Template extends string | undefined = undefined>(
+    // The compiler compares an email without a `template` with `ContentSend` only, and names the field that is missing.
+    body: SendRequest<Fields> & { template?: Template },
+    options?: RequestOptions,
+  ): Call<SendResult> {
     return this.#emails.send(body, options);
   }
 
