@@ -225,7 +225,7 @@ const standardFields = new Set(['id', 'email', 'subscribed', 'createdAt', 'updat
 function fieldProblem(field: unknown): string | undefined {
   const isPlain = typeof field === 'string' && !field.includes('.');
   return isPlain && !standardFields.has(field)
-    ? `"${field}" is no field of a contact: a custom field is \`data.${field}\``
+    ? `"${field}" is not a field of a contact: a custom field is \`data.${field}\``
     : undefined;
 }
 
