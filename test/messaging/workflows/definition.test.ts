@@ -204,7 +204,7 @@ describe('defineWorkflow()', () => {
     expect(problemsOf(() => defineWorkflow(definition as never))).toEqual(problems);
   });
 
-  it('refuses a start that is no step, and names that are missing', () => {
+  it('refuses a start that is not a step, and names that are missing', () => {
     expect(problemsOf(() => define({ end }, { start: 'x' }))).toEqual([
       'start must name a step of this workflow; got "x"',
     ]);
