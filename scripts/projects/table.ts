@@ -61,7 +61,14 @@ function typeScript(version: string, resolutions: readonly string[]): Project {
     name: `typescript-${version}`,
     folder: 'typescript',
     packages,
-    rows: [...rows, { name: 'no DOM', run: `tsc -p . ${bundler} --lib es2022` }],
+    rows: [
+      ...rows,
+      { name: 'no DOM', run: `tsc -p . ${bundler} --lib es2022` },
+      // Older compilers name the same properties, in other words.
+      ...(version === '5.4' || version === '5.6'
+        ? []
+        : [{ name: 'mistakes', run: 'node mistakes.js' }]),
+    ],
   };
 }
 

@@ -5,7 +5,7 @@ import { build } from 'vitepress';
 import { home } from './home.js';
 import { brokenLinks } from './links.js';
 import { documentPages, examplesPage, type Page } from './pages.js';
-import { writeReference } from './reference.js';
+import { orderOf, writeReference } from './reference.js';
 import { sidebarOf, withLinks, type Item } from './sidebar.js';
 import { writeTexts } from './texts.js';
 
@@ -29,6 +29,7 @@ stage(pages);
 await writeReference(source);
 const reference = readFileSync(join(source, 'reference/typedoc-sidebar.json'), 'utf8');
 const entries = JSON.parse(reference) as Item[]; // as typedoc-vitepress-theme writes it
+entries.sort((one, other) => orderOf(one.text) - orderOf(other.text));
 const sidebar = { ...sidebarOf(pages), '/reference/': entries.map((entry) => withLinks(entry)) };
 writeFileSync(join(source, 'sidebar.json'), JSON.stringify(sidebar));
 await build('site');
@@ -36,6 +37,7 @@ writeTexts(pages, source, target);
 
 const problems = [...warnings, ...brokenLinks(target)];
 problems.forEach((problem) => console.log(`- ${problem}`));
+console.log('Open it with `npx vitepress preview site`, at http://localhost:4173/');
 console.log(`${pages.length} pages and the reference in ${target}, ${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 

@@ -13,12 +13,19 @@ export function documentPages(): Page[] {
   return sources().map(({ source, path }) => {
     const text = source.endsWith('.ts') ? examplePage(source) : readFileSync(source, 'utf8');
     const linked = relinked(withPictures(text), { source, path, addresses });
-    return { path, text: unsearched.has(path) ? `---\nsearch: false\n---\n\n${linked}` : linked };
+    return { path, text: isSearched(path) ? linked : outOfSearch(linked) };
   });
 }
 
-/** Lists of everything would be the first to be found, whatever one looks for. */
-const unsearched = new Set(['open-records.md', 'changelog.md']);
+/** Lists of everything contain every word, and decisions are for maintainers: the search leaves them out. */
+function isSearched(path: string): boolean {
+  return !['open-records.md', 'changelog.md'].includes(path) && !path.startsWith('decisions/');
+}
+
+/** A page that the search leaves out. */
+export function outOfSearch(text: string): string {
+  return `---\nsearch: false\n---\n\n${text}`;
+}
 
 interface Source {
   readonly source: string;

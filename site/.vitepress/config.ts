@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitepress';
 import { markdown } from './markdown.js';
+import { searchOptions } from './search.js';
 
 // Written by `npm run site` before VitePress starts.
 const sidebar = JSON.parse(readFileSync('site/pages/sidebar.json', 'utf8')) as never; // as: our own
@@ -27,7 +28,7 @@ export default defineConfig({
     ],
     sidebar,
     outline: { level: [2, 3] },
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: { searchOptions } } },
     docFooter: { prev: false, next: false },
   },
 });

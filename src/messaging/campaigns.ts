@@ -215,7 +215,11 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   }
 
   /** Creates a campaign as a draft; `send()` sends it. */
-  create(body: CampaignCreate<Fields>, options?: RequestOptions): Call<CreatedCampaign<Fields>> {
+  create<Id extends string | undefined = undefined>(
+    // A new campaign has no `id`. The compiler then compares it with new ones only, and names the field that is wrong.
+    body: CampaignCreate<Fields> & { id?: Id },
+    options?: RequestOptions,
+  ): Call<CreatedCampaign<Fields>> {
     this.#checkTexts(body);
     return this.#transport.send(
       routes.create,
@@ -233,9 +237,9 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   }
 
   /** Replaces all fields of a campaign. */
-  replace(
+  replace<Id extends string | undefined = undefined>(
     id: string,
-    body: CampaignCreate<Fields>,
+    body: CampaignCreate<Fields> & { id?: Id },
     options?: RequestOptions,
   ): Call<Campaign<Fields>> {
     this.#checkTexts(body);

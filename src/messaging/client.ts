@@ -193,7 +193,11 @@ export class MessagingClient<
    * recipients one after another: after an error with the outcome `'unknown'`, some of them may
    * have received it.
    */
-  send(body: SendRequest<Fields>, options?: RequestOptions): Call<SendResult> {
+  send<Template extends string | undefined = undefined>(
+    // The compiler compares an email without a `template` with `ContentSend` only, and names the field that is missing.
+    body: SendRequest<Fields> & { template?: Template },
+    options?: RequestOptions,
+  ): Call<SendResult> {
     return this.#emails.send(body, options);
   }
 
@@ -203,8 +207,8 @@ export class MessagingClient<
    * nobody gets the email twice. Recipients who may have it are listed in `unknown`, and are mailed again only with
    * `unknown: 'send'`. Rows that cannot be sent are listed in `failed`. Rows are records: `subscribed` of a row is
    * never sent, and recipients with `false` are listed in `skipped`, unless `includeUnsubscribed` is set.
-   * @throws a `PartialError` with the report so far when the run ends early: an abort, a wrong key (401,
-   *   403), a journal that cannot be written, a list of recipients that throws
+   * @throws a `PartialError` with the report so far when the run ends early: after an abort, if the service rejects the
+   *   API key (401, 403), if the journal cannot be written, or if the source of recipients throws
    * @example
    * const { sent, failed, unknown } = await messaging.sendEach(
    *   ['ann@example.com', { email: 'bea@example.com', data: { plan: 'pro' } }],

@@ -229,8 +229,8 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   /**
    * Looks up any number of emails, 500 per call, and yields the responses in order. If the source throws, the
    * emails that it gave before the error are looked up first.
-   * @throws a `PartialError` when it ends early, with the place to go on from, and at the end where rows are
-   *   no email addresses
+   * @throws a `PartialError` when the lookup ends early, with the place to continue from, and at the end if some rows
+   *   are not email addresses
    */
   lookupAll(
     emails: RowSource<string>,

@@ -179,7 +179,7 @@ export interface ImportAllOptions extends ManyOptions {
     | undefined;
   /**
    * The character between the fields of a file.
-   * @default found as papaparse finds it, by the first ten records
+   * @default detected from the first ten records, by the rules of papaparse
    */
   separator?: string | undefined;
   /** How to wait for each job. */

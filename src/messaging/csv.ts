@@ -48,7 +48,9 @@ export class CsvDecoder {
       throw notUnicode();
     }
     if (text.includes('\0')) {
-      throw refusal('It is no text: it holds the character NUL. Export the contacts as a CSV file');
+      throw refusal(
+        'It is not text: it contains the character NUL. Export the contacts as a CSV file',
+      );
     }
     return text;
   }

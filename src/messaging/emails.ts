@@ -209,7 +209,9 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
     const before = hasFiles(sent) ? { run: () => encodeAttachments(sent) } : undefined;
     const call = this.#transport.send(routes.send, { body: sent, before, once }, options);
     const to: unknown = isRecord(sent) ? sent['to'] : undefined;
-    return Array.isArray(to) && to.length > 1 ? call.map((data) => this.#told(to, data)) : call;
+    return Array.isArray(to) && to.length > 1
+      ? call.map((data) => this.#warnOfMissing(to, data))
+      : call;
   }
 
   /** Returns the email in the form in which it is sent, except for its files. @internal */
@@ -225,11 +227,11 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
   }
 
   /** Emits a `warning` that names the recipients for whom the response has no email. */
-  #told(to: readonly unknown[], data: SendResult): SendResult {
+  #warnOfMissing(to: readonly unknown[], data: SendResult): SendResult {
     const missing = withoutEmail(to, data);
     if (missing.length > 0) {
       this.#warn(
-        `The answer names no email to ${missing.join(', ')}: they may not have been mailed.`,
+        `The response contains no email to ${missing.join(', ')}: they may not have been mailed.`,
       );
     }
     return data;

@@ -172,7 +172,11 @@ export class Segments<Fields extends object = object> implements NamesOf<typeof 
   }
 
   /** Creates a segment: a dynamic one with a condition, or a static one without a condition. */
-  create(body: SegmentCreate<Fields>, options?: RequestOptions): Call<Segment<Fields>> {
+  create<Id extends string | undefined = undefined>(
+    // A new segment has no `id`. The compiler then compares it with new ones only, and names the field that is wrong.
+    body: SegmentCreate<Fields> & { id?: Id },
+    options?: RequestOptions,
+  ): Call<Segment<Fields>> {
     return this.#transport.send(
       routes.create,
       { body: toRequestBody<SegmentCreate>(body, createBack) },

@@ -318,10 +318,10 @@ export class Workflows implements MethodsFor<typeof routes> {
    * between the two calls that switch, neither is on, and events of that moment are lost. A definition that is
    * already deployed is not created again. If a deployment fails, it undoes its changes, and the error says which
    * version is on. After a crash, deploy again.
-   * @throws an `InvalidRequestError` for a template that does not exist, and with the code
-   *   `WORKFLOW_EXISTS` for a workflow of that name and event that was not deployed from here; a
-   *   `PostreelError` with the code `MARK_DROPPED` or `NOT_AS_DEPLOYED` where the service does not keep what
-   *   was sent, `DEPLOY_FAILED` when all was taken back, `DEPLOY_INCOMPLETE` when something remains
+   * @throws an `InvalidRequestError` for a template that does not exist, and with the code `WORKFLOW_EXISTS` if a workflow with this
+   *   name and event exists that `deploy()` has not created; a `PostreelError` with the code `MARK_DROPPED` or
+   *   `NOT_AS_DEPLOYED` if the service does not store the workflow as sent, `DEPLOY_FAILED` if the deployment was
+   *   undone, `DEPLOY_INCOMPLETE` if a part of it remains
    */
   async deploy(
     definition: WorkflowDefinition,

@@ -94,6 +94,10 @@ describe('the search', () => {
     ['Retry-After', 'errors.html#retry-after'],
     ['unsubscribe', 'contacts.html#subscribe-and-unsubscribe'],
     ['webhook secret', 'webhooks.html#the-webhook-secret'],
+    ['attachment', 'emails.html#attachments'],
+    ['headers', 'emails.html#headers'],
+    ['webhook', 'webhooks.html'],
+    ['cost', 'media.html#what-it-costs'],
   ] as const)('finds %s first', async ([words, target], context) => {
     const page = await open(context, '/');
     await page.getByRole('button', { name: 'Search' }).click();

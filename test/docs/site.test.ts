@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { brokenLinks } from '../../scripts/site/links.js';
 import { documentPages, examplesPage } from '../../scripts/site/pages.js';
+import { entryPoints } from '../../scripts/entry-points.js';
+import { modules, modulesPage } from '../../scripts/site/reference.js';
 import { slugify } from '../../site/.vitepress/markdown.js';
+import { searchOptions } from '../../site/.vitepress/search.js';
 
 // `npm run site` builds all of it and checks the result; these are the parts that take no time.
 const documents = documentPages();
@@ -21,6 +24,30 @@ describe('the pages of the site', () => {
 
   it('show one drawing instead of its source', () => {
     expect(pages.get('/tracker-protocol.md')).toContain('](/images/tracker-protocol.svg)');
+  });
+});
+
+describe('the search of the site', () => {
+  it('puts guides and recipes before examples, and these before the reference', () => {
+    const { boostDocument } = searchOptions;
+    const [example, reference] = ['/examples/a.html', '/reference/postreel/interfaces/A.html'];
+    expect(boostDocument('/recipes/consent.html')).toBe(boostDocument('/emails.html#attachments'));
+    expect(boostDocument('/emails.html#attachments')).toBeGreaterThan(boostDocument(example));
+    expect(boostDocument(example)).toBeGreaterThan(boostDocument(reference));
+  });
+
+  it('leaves out the decisions', () => {
+    const decisions = documents.filter(({ path }) => path.startsWith('decisions/'));
+    expect(decisions.length).toBeGreaterThan(0);
+    expect(decisions.filter(({ text }) => !text.startsWith('---\nsearch: false\n'))).toEqual([]);
+  });
+});
+
+describe('the first page of the reference', () => {
+  it('has a sentence for each entry point, and `postreel` first', () => {
+    const doors = entryPoints().map(({ name }) => name.replace(/^\.\/?/, '') || 'postreel');
+    expect(modules.map(([name]) => name).sort()).toEqual(doors.sort());
+    expect(/^- .*$/m.exec(modulesPage())?.[0]).toContain('[`postreel`]');
   });
 });
 

@@ -27,7 +27,7 @@ describe.each(reports)('analytics.%s', (method, path) => {
     expect(new URL(requests[0]?.url ?? '').search).toBe('');
   });
 
-  it('refuses a date that is none before the network', async () => {
+  it('refuses an invalid date before the network', async () => {
     const messaging = messagingOver(() => {
       throw new Error('must not reach the network');
     });

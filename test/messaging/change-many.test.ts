@@ -10,7 +10,7 @@ const wait = { interval: 1 };
 const newContacts = 'subscribed';
 
 describe('a call that changes many', () => {
-  it('goes on where it ended, by `from`', async () => {
+  it('continues where it ended, by `from`', async () => {
     const { fake, messaging, controller } = fated(['ok', 'abort after']);
     const { signal } = controller;
     const note = 'x'.repeat(170_000);
@@ -214,7 +214,7 @@ describe('lookupAll and verifyAll', () => {
     expect(verified).toBe(30);
   });
 
-  it('lookupAll says where it ended, and goes on from there', async () => {
+  it('lookupAll says where it ended, and continues from there', async () => {
     const fake = createFakeMessaging();
     const { contacts } = new MessagingClient({ ...fake.options, retries: 0 });
     const emails = Array.from({ length: 1200 }, (_, at) => (at === 3 ? '' : `p${at}@b.c`));

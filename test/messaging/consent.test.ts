@@ -50,7 +50,7 @@ describe('whether a contact is subscribed who was created by a call', () => {
     names.map((call) => ({ call, isSubscribed })),
   );
 
-  it('is told for each of these calls', () => {
+  it('emits a warning for each of these calls', () => {
     expect(listed.map(({ call }) => call).sort()).toEqual(Object.keys(calls).sort());
   });
 

@@ -47,7 +47,7 @@ describe('importing', () => {
     );
   });
 
-  it('refuses what is no file', async () => {
+  it('refuses a value that is not a file', async () => {
     const call = offline.contacts.import('contacts.csv' as unknown as Blob); // wrong on purpose
     await expect(call).rejects.toMatchObject(
       refusal(

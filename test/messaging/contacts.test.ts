@@ -57,7 +57,7 @@ describe('creating and updating', () => {
     },
   );
 
-  it('refuses an update to what is no email address', async () => {
+  it('refuses an update to a text that is not an email address', async () => {
     const call = offline.contacts.update('con_1', { email: 'ann' });
     await expect(call).rejects.toMatchObject(refusal('email', 'must be an email address'));
   });
@@ -118,7 +118,7 @@ describe('creating and updating', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('keeps the data field of a contact, which is no envelope', async () => {
+  it('keeps the data field of a contact, which is not an envelope', async () => {
     const { fetch } = answering(() => contact);
     const messaging = messagingOver(fetch, { validation: { responses: 'throw' } });
     await expect(messaging.contacts.get('con_1')).resolves.toEqual(contact);
@@ -190,7 +190,7 @@ describe('looking up', () => {
     expect(rest).toEqual([{ count: 500 }, { count: 1 }]);
   });
 
-  it('looks up emails that come one by one', async () => {
+  it('looks up emails from a stream', async () => {
     async function* emails() {
       yield* await Promise.resolve(manyEmails(2));
     }

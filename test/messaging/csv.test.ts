@@ -43,7 +43,7 @@ describe('a CSV file', () => {
     expect(problemsOf(report)).toEqual([[10, expect.stringContaining('line 12: a quote opens')]]);
   });
 
-  it('has a quoted field that goes on after its quote: its line fails, with the reason', async () => {
+  it('has a quoted field with text after its quote: its line fails, with the reason', async () => {
     const report = await imported(['email,note\na@b.c,"x" y\nb@b.c,"z"\nc@b.c,1,2\nd@b.c\n']);
     expect(report.done).toBe(2);
     expect(problemsOf(report)).toEqual([
@@ -53,7 +53,7 @@ describe('a CSV file', () => {
     expect(report.files).toEqual(['email,note\nb@b.c,z\nd@b.c,\n']);
   });
 
-  it('has a record of more than 1 MB: it fails, and reading goes on', async () => {
+  it('has a record of more than 1 MB: it fails, and reading continues', async () => {
     const long = 'x'.repeat(1_100_000);
     const report = await imported([
       `email,note\na@b.c,${long}\nb@b.c,1\nc@b.c,"${long}\n"\nd@b.c,2\n`,

@@ -8,7 +8,7 @@ const domain = { id: 'dom_1', domain: 'shop.example.com', records: [{ type: 'TXT
 describe('domains', () => {
   it.each([
     ['nothing for a text', { domain: null }, 'must be a string; got null'],
-    ['what is no text', { domain: 7 }, 'must be a string; got 7'],
+    ['a value that is not text', { domain: 7 }, 'must be a string; got 7'],
   ])('refuses %s before the network', async (_, body, message) => {
     const messaging = messagingOver(() => {
       throw new Error('must not reach the network');

@@ -33,7 +33,7 @@ function send(change: object) {
   return offline.send({ ...mail, ...change });
 }
 
-it('sends each email as it was when the call was made, however often one object is used', async () => {
+it('sends the content that an email had when the call was made, however often one object is used', async () => {
   const { fetch, requests } = answering(() => sent);
   const messaging = messagingOver(fetch);
   const email = { ...mail };

@@ -13,7 +13,7 @@ function scene() {
 const content = { name: 'A', subject: 'Hi', body: '<p>Hi</p>', from: 'shop@example.com' };
 
 describe('what the service fills in itself', () => {
-  it('is not missing from a preview, and stays as it is', async () => {
+  it('is not missing from a preview, and stays unchanged', async () => {
     const { messaging } = scene();
     const body = '<a href="{{unsubscribeUrl}}">{{name}}</a>';
     const { id } = await messaging.campaigns.create({ ...content, body, audienceType: 'ALL' });

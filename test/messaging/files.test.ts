@@ -180,7 +180,7 @@ describe('a file as people export it', () => {
     ]);
   });
 
-  it('that is no CSV at all is refused in a sentence, and not with its content', async () => {
+  it('that is not CSV is refused in a sentence, and not with its content', async () => {
     const { messaging } = scene();
     const message = await messaging.contacts
       .import(new Uint8Array(1_000_000).fill(97))

@@ -115,7 +115,7 @@ describe('campaigns', () => {
     expect(preview).toMatchObject({ subject: 'Hi ', body: 'pro', missing: ['name'] });
   });
 
-  it('waitUntilSent() resolves when the service says so', async () => {
+  it('waitUntilSent() resolves when the service reports the campaign as sent', async () => {
     const statuses = ['SCHEDULED', 'SENDING', 'SENT'];
     const { fetch } = answering(() => ({ id: 'cmp_1', status: statuses.shift() }));
     const seen: unknown[] = [];

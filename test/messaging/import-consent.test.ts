@@ -80,7 +80,7 @@ describe('an import that does not say who is subscribed', () => {
     },
   );
 
-  it('is told which of its columns may say so', async () => {
+  it('the error names the columns that may say it', async () => {
     const { run } = scene();
     await expect(run('email,Unsubscribed\nann@example.com,yes\n')).rejects.toThrow(
       'columns: { "Unsubscribed": { field: \'subscribed\', read:',
@@ -213,7 +213,7 @@ describe('a column or key `subscribed`', () => {
     expect(both.states()).toEqual({ cid: false, ann: true, bob: false });
   });
 
-  it('and rows without a value travel in files of their own', async () => {
+  it('and rows without a value are sent in separate files', async () => {
     const { run, files } = scene();
     const text = 'email,subscribed,n\na@b.co,yes,1\nc@b.co,,2\nd@b.co,no,3\n';
     const seen: object[] = [];

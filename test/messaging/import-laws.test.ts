@@ -56,7 +56,7 @@ function sourceOf({ rows, isText, size }: World) {
 }
 
 describe('whatever an import is given, and whatever goes wrong', () => {
-  it('its rows add up, and nobody who has left is subscribed but by a row that says so itself', async () => {
+  it('its rows add up, and nobody who has left is subscribed except by a row that says it', async () => {
     const property = fc.asyncProperty(worldKind, async (world) => {
       const { rows, before, newContacts, plan, isText } = world;
       const { fake, messaging, controller } = fated(plan);

@@ -209,7 +209,7 @@ describe('an import of many rows', () => {
     expect([...fake.project.contacts.values()]).toMatchObject([{ subscribed: false }]);
   });
 
-  it('goes on after a kill with the row that `onProgress` has given', async () => {
+  it('continues after a kill with the row that `onProgress` has given', async () => {
     const { fake, messaging } = scene();
     const rows = Array.from({ length: 9 }, (_, at) => ({
       email: `p${at}@example.com`,
@@ -251,7 +251,7 @@ describe('an import of many rows', () => {
     expect(warnings[0]).toContain('`id` is a reserved field, which the service drops');
   });
 
-  it('has jobs of its own type', async () => {
+  it('has jobs of a separate type', async () => {
     const { messaging } = scene();
     const { jobs } = await messaging.contacts.importAll([{ email: to }], { newContacts });
     expect<ImportJob[]>(jobs).toMatchObject([{ state: 'completed' }]);
@@ -320,7 +320,7 @@ describe('addresses', () => {
     expect(await requests[0]?.json()).toMatchObject({ from: wire, to: [wire] });
   });
 
-  it('with data of their own are refused, naming `sendEach()`', async () => {
+  it('with separate data are refused, naming `sendEach()`', async () => {
     const { messaging } = scene();
     const recipients = [{ email: to, data: { plan: 'pro' } }];
     await expect(messaging.send({ ...mail, to: recipients })).rejects.toThrow(
@@ -336,7 +336,7 @@ describe('addresses', () => {
     await expect(messaging.contacts.create({ email })).rejects.toThrow(words);
   });
 
-  it('that come twice are told: the service mails both', async () => {
+  it('that come twice emit a warning: the service mails both', async () => {
     const { messaging, warnings } = scene();
     await messaging.send({ ...mail, to: [to, 'bea@example.com', 'Ann <ANN@example.com>'] });
     expect(warnings).toEqual([expect.stringContaining('`to[2]` is there before')]);
@@ -438,7 +438,7 @@ describe('the variables of a text', () => {
 });
 
 describe('lookupAll', () => {
-  it('looks up every row but the one that is no email, and tells it at the end', async () => {
+  it('looks up every row except one that is not an email, and reports it at the end', async () => {
     const { messaging } = scene();
     const emails = Array.from({ length: 700 }, (_, at) => (at === 3 ? '' : `p${at}@example.com`));
     const found: unknown[] = [];

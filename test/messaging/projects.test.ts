@@ -16,17 +16,17 @@ const refusal = (field: string, message: string) => ({
 });
 
 describe('what projects refuse before the network', () => {
-  it('a project whose name is no text', async () => {
+  it('a project whose name is not text', async () => {
     const call = offline.projects.create({ name: 7 } as never); // wrong on purpose
     await expect(call).rejects.toMatchObject(refusal('name', 'must be a string; got 7'));
   });
 
-  it('an invitation to what is no email address', async () => {
+  it('an invitation to a text that is not an email address', async () => {
     const call = offline.projects.members.invite('prj_1', { email: 'bob' });
     await expect(call).rejects.toMatchObject(refusal('email', 'must be an email address'));
   });
 
-  it('a change to a role that is no text', async () => {
+  it('a change to a role that is not text', async () => {
     const body = { role: 7 } as never; // on purpose
     const call = offline.projects.members.updateRole('prj_1', 'usr_1', body);
     await expect(call).rejects.toMatchObject(refusal('role', 'must be a string; got 7'));

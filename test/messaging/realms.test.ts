@@ -27,7 +27,7 @@ describe('a value of another realm is what it is in its own', () => {
     expect(requests).toEqual([]);
   });
 
-  it('a date of a query, and one that is none', async () => {
+  it('a date of a query, and an invalid one', async () => {
     const { fetch, requests } = answering();
     const { events } = messagingOver(fetch);
     await events.list({ startDate: foreignDate() });

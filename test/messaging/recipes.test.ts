@@ -23,7 +23,7 @@ function found(): FakeMessaging {
 const stateOf = (fake: FakeMessaging, email: string) =>
   [...fake.project.contacts.values()].find((contact) => contact.email === email)?.subscribed;
 
-it('one-click unsubscribe: each recipient has a link of their own, which unsubscribes them by a POST alone', async () => {
+it('one-click unsubscribe: each recipient has a separate link, which unsubscribes them by a POST alone', async () => {
   const fake = found();
   const { linkFor, unsubscribe } = await import('../../examples/27-one-click-unsubscribe.js');
   expect(fake.outbox.map(({ to }) => to).sort()).toEqual(['ann@example.com', 'bea@example.com']);

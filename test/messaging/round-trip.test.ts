@@ -125,7 +125,7 @@ describe.each(returned)('%s', (_, record, handBack) => {
   });
 });
 
-it('takes back an entity of a class with a toJSON() of its own', async () => {
+it('takes back an entity of a class with its toJSON()', async () => {
   class Entity {
     readonly #fields = { id: '1', name: 'Pro', description: null };
     toJSON() {

@@ -17,7 +17,7 @@ function source(results: (() => unknown)[]) {
 }
 const one = () => ({ done: false, value: 1 });
 
-it('a source that is left early is closed before its reader goes on', async () => {
+it('a source that is left early is closed before its reader continues', async () => {
   const { told, items } = source([one, one]);
   for await (const item of untilAborted(items, undefined)) {
     expect(item).toBe(1);

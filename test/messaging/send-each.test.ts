@@ -123,7 +123,7 @@ describe('sendEach()', () => {
     expect(written().filter((state) => state === 'claimed')).toHaveLength(2);
   });
 
-  it('goes behind other calls unless it is told not to', async () => {
+  it('waits behind other calls unless its priority says otherwise', async () => {
     const waits: number[] = [];
     for (const priority of [undefined, 'interactive'] as const) {
       const messaging = clientOf({
@@ -429,7 +429,7 @@ describe('sendEach()', () => {
     expect(texts).not.toMatch(/ann|jos|kim|example\.com|ller/i);
   });
 
-  it('goes on with a corrected email for those who have not had it', async () => {
+  it('sends a corrected email to those who have not had it', async () => {
     const messaging = clientOf({ journal: memoryJournal() });
     await messaging.sendEach(people.slice(0, 5), message, { once });
     const corrected = { ...message, subject: 'News, corrected' };

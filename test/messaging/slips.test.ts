@@ -25,7 +25,7 @@ describe('ids', () => {
     });
   });
 
-  it('NaN is no number in a query', async () => {
+  it('NaN is not a number in a query', async () => {
     const call = unreachable.request('GET', '/contacts', { query: { page: NaN } });
     await expect(call).rejects.toMatchObject({ outcome: 'not-sent' });
   });

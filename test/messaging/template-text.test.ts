@@ -86,7 +86,7 @@ describe('a rendered template', () => {
     expect(renderText('{{a}}', { a: '$& $1' }).text).toBe('$& $1');
   });
 
-  it('leaves text without variables as it is', () => {
+  it('leaves text without variables unchanged', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         fc.pre(!/\{[{%]/.test(text));

@@ -61,7 +61,7 @@ describe('templates', () => {
     await expect(messaging.templates.list({ type })).rejects.toMatchObject(problem);
   });
 
-  it('refuses a sender that is no address', async () => {
+  it('refuses a sender that is not an address', async () => {
     await expect(messaging.templates.update('tpl_1', { from: 'shop' })).rejects.toMatchObject(
       refusal('from', 'must be an email address'),
     );
@@ -87,7 +87,7 @@ describe('templates', () => {
     expect(await requests[0]?.json()).toEqual({ name: 'Hello' });
   });
 
-  it('goes on by page where the answer counts pages', async () => {
+  it('continues by page if the response counts pages', async () => {
     const { fetch, requests } = answering((request) => {
       const page = Number(new URL(request.url).searchParams.get('page') ?? 1);
       const templates = [{ ...template, id: `tpl_${page}` }];
@@ -99,7 +99,7 @@ describe('templates', () => {
     expect(new URL(requests[2]?.url ?? '').search).toBe('?limit=1&type=TRANSACTIONAL&page=3');
   });
 
-  it('goes on by cursor where the answer has one', async () => {
+  it('continues by cursor if the response has one', async () => {
     const { fetch, requests } = answering((request) => {
       const isSecond = new URL(request.url).searchParams.get('cursor') === 'next';
       const templates = [{ ...template, id: isSecond ? 'tpl_2' : 'tpl_1' }];

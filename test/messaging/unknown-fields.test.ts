@@ -149,7 +149,7 @@ describe('a required field that is misspelled', () => {
   });
 });
 
-describe('a warning that nobody hears', () => {
+describe('a warning without a listener', () => {
   afterEach(() => {
     vi.restoreAllMocks();
   });
@@ -168,7 +168,7 @@ describe('a warning that nobody hears', () => {
     ]);
   });
 
-  it('is not said when a listener or a logger hears it', async () => {
+  it('is not printed if there is a listener or a logger', async () => {
     const emit = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     await warnings((m) => m.contacts.update('1', { heardByListener: 1 } as never), {});
     const warn = vi.fn();

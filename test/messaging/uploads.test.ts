@@ -64,7 +64,7 @@ describe('uploads.image', () => {
     expect(sent.type).toBe(type);
   });
 
-  it('refuses what is no file before the network', async () => {
+  it('refuses a value that is not a file before the network', async () => {
     const messaging = messagingOver(() => {
       throw new Error('must not reach the network');
     });

@@ -103,7 +103,7 @@ describe('workflows.steps', () => {
     );
   });
 
-  it('refuses a config that is no object', async () => {
+  it('refuses a config that is not an object', async () => {
     const config = ['DELAY'] as unknown as StepCreate['config']; // what JavaScript callers may pass
     await expect(
       messaging.workflows.steps.update('wf_1', 'st_1', { config }),
@@ -121,7 +121,7 @@ describe('workflows.steps', () => {
     expect(url.pathname + url.search).toBe(`/workflows/wf_1/steps/st_1${search}`);
   });
 
-  it('refuses a splice that is no boolean', async () => {
+  it('refuses a splice that is not a boolean', async () => {
     const splice = 'false' as unknown as boolean; // what JavaScript callers may pass
     await expect(
       messaging.workflows.steps.delete('wf_1', 'st_1', { splice }),
@@ -145,7 +145,7 @@ describe('workflows.transitions', () => {
 });
 
 describe('workflows.executions', () => {
-  it('refuses a context that is no object', async () => {
+  it('refuses a context that is not an object', async () => {
     const context = 'SPRING' as unknown as Record<string, unknown>; // what JavaScript callers may pass
     await expect(
       messaging.workflows.executions.start('wf_1', { contactId: 'c_1', context }),

@@ -7,9 +7,11 @@ import type { routes } from '../../src/messaging/campaigns.js';
 type Rows = MethodsFor<typeof routes>;
 
 expectTypeOf<Campaigns['list']>().toEqualTypeOf<Rows['list']>();
-expectTypeOf<Campaigns['create']>().toEqualTypeOf<Rows['create']>();
+expectTypeOf<Campaigns['create']>().toExtend<Rows['create']>();
+expectTypeOf<Rows['create']>().toExtend<Campaigns['create']>();
 expectTypeOf<Campaigns['get']>().toEqualTypeOf<Rows['get']>();
-expectTypeOf<Campaigns['replace']>().toEqualTypeOf<Rows['replace']>();
+expectTypeOf<Campaigns['replace']>().toExtend<Rows['replace']>();
+expectTypeOf<Rows['replace']>().toExtend<Campaigns['replace']>();
 expectTypeOf<Campaigns['delete']>().toEqualTypeOf<Rows['delete']>();
 expectTypeOf<Campaigns['duplicate']>().toEqualTypeOf<Rows['duplicate']>();
 expectTypeOf<Campaigns['send']>().toEqualTypeOf<Rows['send']>();

@@ -21,7 +21,8 @@ const content = { from: 'shop@example.com', subject: 'Hi', body: '<p>Hi</p>' };
 it('has exactly the methods of its rows', () => {
   expectTypeOf<Emails['send']>().toEqualTypeOf<Rows['send']>();
   expectTypeOf<Emails['verify']>().toEqualTypeOf<Rows['verify']>();
-  expectTypeOf<MessagingClient['send']>().toEqualTypeOf<Rows['send']>();
+  expectTypeOf<MessagingClient['send']>().toExtend<Rows['send']>();
+  expectTypeOf<Rows['send']>().toExtend<MessagingClient['send']>();
   expectTypeOf<MessagingClient['verify']>().toEqualTypeOf<Rows['verify']>();
 });
 

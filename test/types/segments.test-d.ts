@@ -7,7 +7,8 @@ import type { routes } from '../../src/messaging/segments.js';
 type Rows = MethodsFor<typeof routes>;
 
 expectTypeOf<Segments['list']>().toEqualTypeOf<Rows['list']>();
-expectTypeOf<Segments['create']>().toEqualTypeOf<Rows['create']>();
+expectTypeOf<Segments['create']>().toExtend<Rows['create']>();
+expectTypeOf<Rows['create']>().toExtend<Segments['create']>();
 expectTypeOf<Segments['get']>().toEqualTypeOf<Rows['get']>();
 expectTypeOf<Segments['update']>().toEqualTypeOf<Rows['update']>();
 expectTypeOf<Segments['delete']>().toEqualTypeOf<Rows['delete']>();

@@ -207,13 +207,14 @@ function hintFor(
     : '';
 }
 
-// The service's message, then the first field error: they complement each other.
+// The service's message, then the first field error: they complement each other, unless they are the same sentence.
 function reasonOf({ fieldErrors = [], message }: ErrorBody): string {
   const [first] = fieldErrors;
   const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';
   const field = first?.field ? `\`${trim(first.field, 60)}\` ` : '';
   const rule = first && `: ${field}${trim(first.message)}${more}`;
-  return `${message === undefined ? '' : `: ${trim(message)}`}${rule ?? ''}`;
+  const isRepeated = message === undefined || (first && trim(first.message) === trim(message));
+  return `${isRepeated ? '' : `: ${trim(message)}`}${rule ?? ''}`;
 }
 
 // Reduces a text to one line without control characters, because messages end up in logs and terminals.

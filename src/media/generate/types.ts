@@ -1,55 +1,63 @@
 import type { OpenRecord } from '../../core/values.js';
 
 /** The source of a video: a script, the article at a URL, or an idea. */
-export type VideoSource =
-  | {
-      workflowType: 'script' | 'url';
-      /** The script's text, or the article's URL. At most 10 000 characters. */
-      content: string;
-      prompt?: string | undefined;
-    }
-  | {
-      workflowType: 'idea';
-      /** The topic. At most 10 000 characters. */
-      prompt: string;
-      content?: string | undefined;
-    };
+export type VideoSource = ScriptOrArticle | Idea;
+
+// The parts of the unions have names, because the compiler writes these names in its messages. They are aliases: an
+// alias without a public name is replaced by its structure in the declarations of users.
+
+type ScriptOrArticle = {
+  workflowType: 'script' | 'url';
+  /** The script's text, or the article's URL. At most 10 000 characters. */
+  content: string;
+  prompt?: string | undefined;
+};
+
+type Idea = {
+  workflowType: 'idea';
+  /** The topic. At most 10 000 characters. */
+  prompt: string;
+  content?: string | undefined;
+};
 
 /** The visuals of a video: stock footage, AI images, or your images. */
-export type VideoVisuals =
-  | {
-      /** @default 'stock' */
-      visuals?: 'stock' | undefined;
-      /** Public image URLs to use along with the stock footage, at most 100. */
-      mediaUrls?: readonly string[] | undefined;
-      /** Only takes effect with `visuals: 'ai'`. */
-      artStyle?: ArtStyle | undefined;
-      aiVideoModel?: never;
-      aiVideoClipPercentage?: number | undefined;
-    }
-  | {
-      visuals: 'ai';
-      /** Public image URLs to use along with the AI images, at most 100. */
-      mediaUrls?: readonly string[] | undefined;
-      /** @default 'cinematic' */
-      artStyle?: ArtStyle | undefined;
-      /** Fills some scenes with AI video clips; paid plans only. */
-      aiVideoModel?: AiVideoModel | undefined;
-      /**
-       * The share of scenes with AI video clips, 0 to 100. Only takes effect with `aiVideoModel`.
-       * @default 20
-       */
-      aiVideoClipPercentage?: number | undefined;
-    }
-  | {
-      visuals: 'library';
-      /** Public image URLs, at most 100. */
-      mediaUrls: readonly string[];
-      /** Only takes effect with `visuals: 'ai'`. */
-      artStyle?: ArtStyle | undefined;
-      aiVideoModel?: never;
-      aiVideoClipPercentage?: number | undefined;
-    };
+export type VideoVisuals = StockFootage | AiImages | ImageLibrary;
+
+type StockFootage = {
+  /** @default 'stock' */
+  visuals?: 'stock' | undefined;
+  /** Public image URLs to use along with the stock footage, at most 100. */
+  mediaUrls?: readonly string[] | undefined;
+  /** Only takes effect with `visuals: 'ai'`. */
+  artStyle?: ArtStyle | undefined;
+  aiVideoModel?: never;
+  aiVideoClipPercentage?: number | undefined;
+};
+
+type AiImages = {
+  visuals: 'ai';
+  /** Public image URLs to use along with the AI images, at most 100. */
+  mediaUrls?: readonly string[] | undefined;
+  /** @default 'cinematic' */
+  artStyle?: ArtStyle | undefined;
+  /** Fills some scenes with AI video clips; paid plans only. */
+  aiVideoModel?: AiVideoModel | undefined;
+  /**
+   * The share of scenes with AI video clips, 0 to 100. Only takes effect with `aiVideoModel`.
+   * @default 20
+   */
+  aiVideoClipPercentage?: number | undefined;
+};
+
+type ImageLibrary = {
+  visuals: 'library';
+  /** Public image URLs, at most 100. */
+  mediaUrls: readonly string[];
+  /** Only takes effect with `visuals: 'ai'`. */
+  artStyle?: ArtStyle | undefined;
+  aiVideoModel?: never;
+  aiVideoClipPercentage?: number | undefined;
+};
 
 /** The style of AI images. */
 export type ArtStyle =

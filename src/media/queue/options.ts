@@ -13,6 +13,7 @@ import {
 } from '../../core/options.js';
 import { kindOf } from '../../core/call/request.js';
 import type { MediaJob } from '../generate/media-job.js';
+import type { AudioRequest, VideoJob } from '../generate/types.js';
 import type { MediaFile } from '../jobs/file.js';
 import type { GenerationJob } from '../jobs/job.js';
 
@@ -136,7 +137,12 @@ export interface MediaQueue extends AsyncIterable<QueueResult> {
 }
 
 /** The jobs of a queue: a list, a generator or an asynchronous source of any length. */
-export type JobSource = Iterable<MediaJob> | AsyncIterable<MediaJob>;
+export type JobSource =
+  // A list has its own type: the compiler's messages then name the field of the job, and no iterators.
+  readonly QueuedJob[] | Iterable<QueuedJob> | AsyncIterable<QueuedJob>;
+
+/** A {@link MediaJob}, where an idea with `content` instead of its `prompt` does not pass for text to be spoken. */
+type QueuedJob = VideoJob | (AudioRequest & { workflowType?: undefined });
 
 const queueOptions: OptionKinds<QueueOptions> = {
   maxJobs: atLeast(0),

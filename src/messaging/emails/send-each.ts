@@ -585,7 +585,7 @@ function refuseUnknown(row: Readonly<Record<string, unknown>>): void {
     (name) => !rowFields.includes(name) && row[name] !== undefined,
   );
   if (unknown.length > 0) {
-    const message = 'is no field of an email: what its text shows goes into `data`';
+    const message = 'is not a field of an email: put variables of its text into `data`';
     throw invalidRequest(unknown.map((field) => ({ field, message })));
   }
 }

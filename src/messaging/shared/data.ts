@@ -22,16 +22,21 @@ export function isReserved(key: string): key is ReservedKey {
 
 // Written out, because a mapped type would cost the compiler a dozen instantiations in every program. A type alias,
 // because it has no public name: the declarations of users then contain its structure.
-/** Makes each reserved key a compile error. */
+/** Makes each reserved key a compile error, whose message says why. */
 type NoReservedKeys = {
-  readonly id?: never;
-  readonly svc_id?: never;
-  readonly svc_email?: never;
-  readonly email?: never;
-  readonly unsubscribeUrl?: never;
-  readonly subscribeUrl?: never;
-  readonly manageUrl?: never;
+  readonly id?: ReservedField<'the service sets `id`'>;
+  readonly svc_id?: ReservedField<'the service sets `svc_id`'>;
+  readonly svc_email?: ReservedField<'the service sets `svc_email`'>;
+  readonly email?: ReservedField<'use the field `email` next to `data`'>;
+  readonly unsubscribeUrl?: ReservedField<'the service sets `unsubscribeUrl`'>;
+  readonly subscribeUrl?: ReservedField<'the service sets `subscribeUrl`'>;
+  readonly manageUrl?: ReservedField<'the service sets `manageUrl`'>;
 };
+
+/** A type without values. The compiler writes the reason in its message. */
+type ReservedField<Reason extends string> = Reason & { readonly [reserved]: true };
+
+declare const reserved: unique symbol;
 
 /** A value that is used for this email or event only and not stored on the contact. */
 export interface Transient<Value extends DataValue = DataValue> {

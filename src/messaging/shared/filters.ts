@@ -5,7 +5,7 @@ import { nearest } from '../../core/options.js';
 /** One comparison of a field with a value. */
 export interface FilterElement {
   /** A standard field by its name, a custom field as `data.<key>`. */
-  field: StandardField | `${string}.${string}`;
+  field: StandardField | `data.${string}` | `${string}.${string}`;
   /** `within` and `olderThan` need a field that holds full ISO 8601 strings. */
   operator: 'equals' | 'greaterThan' | 'within' | 'olderThan' | (string & {});
   value: string | number;
@@ -33,9 +33,13 @@ declare const built: unique symbol;
 
 /** One comparison that `where()` has made and checked. */
 export interface BuiltFilter extends FilterElement {
+  field: CheckedField;
   /** A mark that exists only in the type, not at run time. */
   readonly [built]: true;
 }
+
+/** A field that `where()` has checked. No text has this type: the compiler's messages then list the client's fields. */
+type CheckedField = FilterElement['field'] & { readonly [built]: true };
 
 /** A filter that the service returned. */
 export type StoredFilter<Fields extends object = object> = [keyof Fields] extends [never]
@@ -221,7 +225,7 @@ const standardFields = new Set(['id', 'email', 'subscribed', 'createdAt', 'updat
 function fieldProblem(field: unknown): string | undefined {
   const isPlain = typeof field === 'string' && !field.includes('.');
   return isPlain && !standardFields.has(field)
-    ? `"${field}" is no field of a contact: a custom field is \`data.${field}\``
+    ? `"${field}" is not a field of a contact: a custom field is \`data.${field}\``
     : undefined;
 }
 

@@ -228,7 +228,7 @@ const ownFields: Readonly<Record<StepType, readonly string[]>> = {
 };
 
 const commonFields = ['type', 'name', 'config', 'fields', 'transitions'];
-const allWays = ['next', 'yes', 'no'];
+const transitionNames = ['next', 'yes', 'no'];
 
 function stepProblems(definition: WorkflowDefinition): FieldError[] {
   const { steps, start } = definition;
@@ -252,57 +252,59 @@ function problemsOfStep(key: string, step: unknown, keys: ReadonlySet<string>): 
     return [{ field: `${path}.type`, message: `must be one of ${types}` }];
   }
   const known = step as unknown as StepDefinition; // its `type` is known; its fields are checked below
-  const own = [...commonFields, ...ownFields[known.type], ...allWays];
+  const own = [...commonFields, ...ownFields[known.type], ...transitionNames];
   const strange = Object.keys(step).filter((field) => !own.includes(field));
   return [
     ...strange.flatMap((field) =>
-      when(true, `${path}.${field}`, `is no field of a ${type} step: put it into \`fields\``),
+      when(true, `${path}.${field}`, `is not a field of a ${type} step: put it into \`fields\``),
     ),
     ...(name === undefined ? [] : textProblem(`${path}.name`, name)),
     ...when(config !== undefined && !isRecord(config), `${path}.config`, 'must be an object'),
     ...when(fields !== undefined && !isRecord(fields), `${path}.fields`, 'must be an object'),
-    ...wayProblems(path, step, known, keys),
+    ...transitionProblems(path, step, known, keys),
     ...contentProblems(path, known),
   ];
 }
 
-function wayProblems(
+function transitionProblems(
   path: string,
   step: Record<string, unknown>,
   known: StepDefinition,
   keys: ReadonlySet<string>,
 ): FieldError[] {
-  const ways = waysOf[known.type] ?? ['next'];
+  const names = transitionsOf[known.type] ?? ['next'];
   const { transitions } = step;
-  const strange = [
-    ...allWays.filter((way) => step[way] !== undefined).map((way) => [way, `${path}.${way}`]),
-    ...Object.keys(isRecord(transitions) ? transitions : {}).map((way) => [
-      way,
-      `${path}.transitions.${way}`,
+  const unknown = [
+    ...transitionNames
+      .filter((name) => step[name] !== undefined)
+      .map((name) => [name, `${path}.${name}`]),
+    ...Object.keys(isRecord(transitions) ? transitions : {}).map((name) => [
+      name,
+      `${path}.transitions.${name}`,
     ]),
-  ].filter(([way]) => !ways.includes(way ?? ''));
+  ].filter(([name]) => !names.includes(name ?? ''));
   const has =
-    ways.length > 0 ? `has ${ways.map((way) => `\`${way}\``).join(' and ')} only` : 'ends';
+    names.length > 0 ? `has ${names.map((name) => `\`${name}\``).join(' and ')} only` : 'ends';
   return [
     ...when(
       transitions !== undefined && !isRecord(transitions),
       `${path}.transitions`,
       'must be an object',
     ),
-    ...strange.flatMap(([, field = '']) =>
-      when(true, field, `is no way out of this step: a step of type ${known.type} ${has}`),
+    ...unknown.flatMap(([, field = '']) =>
+      when(true, field, `is not a transition of this step: a step of type ${known.type} ${has}`),
     ),
-    ...ways.flatMap((way) => {
-      const to = step[way];
+    ...names.flatMap((name) => {
+      const to = step[name];
       const isStep = typeof to === 'string' && keys.has(to);
       const got = `must name a step of this workflow; got ${JSON.stringify(to)}`;
-      return when(!isStep, `${path}.${way}`, got);
+      return when(!isStep, `${path}.${name}`, got);
     }),
   ];
 }
 
 /** The transitions out of the steps that do not have exactly one, which is `next`. */
-const waysOf: { readonly [Type in StepType]?: readonly string[] } = {
+const transitionsOf: { readonly [Type in StepType]?: readonly string[] } = {
   CONDITION: ['yes', 'no'],
   EXIT: [],
 };
@@ -351,7 +353,7 @@ function spanProblems(path: string, span: unknown): FieldError[] {
 
 function conditionProblems(field: string, condition: unknown): FieldError[] {
   const message = isRecord(condition)
-    ? filterProblem(condition, 'where all go one way, leave the step out')
+    ? filterProblem(condition, 'if all contacts take the same transition, leave the step out')
     : "must be a filter, such as `where('data.plan').equals('pro')`";
   return message === undefined ? [] : [{ field, message }];
 }
@@ -417,11 +419,11 @@ function loopsWithoutPause(
 ): FieldError[] {
   const isPause = ({ type }: StepDefinition) => type === 'DELAY' || type === 'WAIT_FOR_EVENT';
   const busy = new Set(steps.filter(([, step]) => !isPause(step)).map(([key]) => key));
-  const ways = new Map(
+  const transitions = new Map(
     [...busy].map((key) => [key, (forward.get(key) ?? []).filter((to) => busy.has(to))]),
   );
   return [...busy].flatMap((key) => {
-    const isRound = reachable(ways.get(key) ?? [], ways).has(key);
+    const isRound = reachable(transitions.get(key) ?? [], transitions).has(key);
     return when(isRound, `steps.${key}`, 'is in a loop without a pause');
   });
 }

@@ -46,8 +46,7 @@ const shapes: Readonly<Record<string, (facts: ErrorFacts) => unknown>> = {
 /** messaging, Errors: the envelope. */
 function envelope({ refusal, requestId, now }: ErrorFacts): unknown {
   const { status, code, message, details } = refusal;
-  const { errors } = details;
-  const suggestion = details.suggestion ?? 'See the documentation of this endpoint.';
+  const { errors, suggestion } = details;
   return {
     success: false,
     error: {
@@ -56,7 +55,7 @@ function envelope({ refusal, requestId, now }: ErrorFacts): unknown {
       statusCode: status,
       requestId,
       ...(errors && { errors }),
-      suggestion,
+      ...(suggestion !== undefined && { suggestion }),
     },
     timestamp: new Date(now).toISOString(),
   };

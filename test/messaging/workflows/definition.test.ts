@@ -83,7 +83,7 @@ describe('defineWorkflow()', () => {
     [
       'a branch that the step does not have',
       { a: { ...delay('end'), yes: 'end' } as StepDefinition, end },
-      ['steps.a.yes is no way out of this step: a step of type DELAY has `next` only'],
+      ['steps.a.yes is not a transition of this step: a step of type DELAY has `next` only'],
     ],
     [
       'a way out of a condition beside its branches',
@@ -91,17 +91,21 @@ describe('defineWorkflow()', () => {
         a: { type: 'CONDITION', if: isPro, yes: 'end', no: 'end', next: 'end' } as StepDefinition,
         end,
       },
-      ['steps.a.next is no way out of this step: a step of type CONDITION has `yes` and `no` only'],
+      [
+        'steps.a.next is not a transition of this step: a step of type CONDITION has `yes` and `no` only',
+      ],
     ],
     [
       'a way out of the end',
       { a: delay('end'), end: { ...end, next: 'a' } as StepDefinition },
-      ['steps.end.next is no way out of this step: a step of type EXIT ends'],
+      ['steps.end.next is not a transition of this step: a step of type EXIT ends'],
     ],
     [
       'fields of a transition that the step does not have',
       { a: { ...delay('end'), transitions: { no: { label: 'x' } } }, end },
-      ['steps.a.transitions.no is no way out of this step: a step of type DELAY has `next` only'],
+      [
+        'steps.a.transitions.no is not a transition of this step: a step of type DELAY has `next` only',
+      ],
     ],
     [
       'two steps of one name',
@@ -111,7 +115,7 @@ describe('defineWorkflow()', () => {
     [
       'a field that it does not know',
       { a: { ...email('end'), tempalte: 'tpl_1' } as StepDefinition, end },
-      ['steps.a.tempalte is no field of a SEND_EMAIL step: put it into `fields`'],
+      ['steps.a.tempalte is not a field of a SEND_EMAIL step: put it into `fields`'],
     ],
     [
       'a type that there is not',
@@ -138,7 +142,7 @@ describe('defineWorkflow()', () => {
         },
         end,
       },
-      ['steps.a.if "plan" is no field of a contact: a custom field is `data.plan`'],
+      ['steps.a.if "plan" is not a field of a contact: a custom field is `data.plan`'],
     ],
     [
       'values that the service would not store',
@@ -200,7 +204,7 @@ describe('defineWorkflow()', () => {
     expect(problemsOf(() => defineWorkflow(definition as never))).toEqual(problems);
   });
 
-  it('refuses a start that is no step, and names that are missing', () => {
+  it('refuses a start that is not a step, and names that are missing', () => {
     expect(problemsOf(() => define({ end }, { start: 'x' }))).toEqual([
       'start must name a step of this workflow; got "x"',
     ]);
