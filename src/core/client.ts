@@ -1,4 +1,5 @@
 import { BudgetSource } from './limit/budgets.js';
+import type { Project } from './limit/projects.js';
 import { Events, loggerOf } from './events.js';
 import { createHttp } from './call/http.js';
 import { queueScopeOf, scopeOf } from './once/journal.js';
@@ -174,9 +175,9 @@ export class Connection<
     });
   }
 
-  /** The name of the project, for everything that its clients share. The name may contain the API key. */
-  async projectName(): Promise<string> {
-    return this.#budgets.projectName(await this.keyring.key());
+  /** The project, which holds everything that its clients share. */
+  async project(): Promise<Project> {
+    return this.#budgets.project(await this.keyring.key());
   }
 
   /** The options of a client that shares as much of this connection as the changes allow. */

@@ -94,22 +94,6 @@ export function isBytes(value: unknown): value is ArrayBuffer | ArrayBufferView 
   return ArrayBuffer.isView(value) || tagOf(value) === 'ArrayBuffer';
 }
 
-/** Does a field of this name hold one or several ids? */
-export function isIdName(name: string): boolean {
-  return idNames.test(name);
-}
-
-// The last names are fields of responses in which the documents show ids under other names.
-const idNames = /^ids?$|_ids?$|[a-z]Ids?$|^(filesCreated|files|contact|event|email|job|cursor)$/;
-
-/** Can this number be an id? A larger number is rounded, and would stand for several ids. */
-export function isIdNumber(value: unknown): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
-}
-
-/** The rule for ids, for the error that rejects another value. */
-export const notAnId = 'must be a string, or a whole number from 0 to 2^53 - 1';
-
 /** Rejects a value that cannot be an id of the media service, whose ids are strings. */
 export function requireTextId(field: string, value: unknown): asserts value is string {
   if (typeof value !== 'string' || value === '') {
@@ -117,47 +101,6 @@ export function requireTextId(field: string, value: unknown): asserts value is s
   }
 }
 
-/**
- * Parses JSON without rounding ids. A number that JavaScript cannot represent, and an id beyond 2^53, become
- * the text of their digits. A number that stays a number has exactly the written value.
- */
-export function parseExactly(text: string): unknown {
-  return JSON.parse(longDigits.test(text) ? withDigitsAsText(text) : text) as unknown;
-}
-
-// Most responses have no such number, and are parsed unchanged. The pattern is spelled out, because V8 takes
-// eight times as long for `{16}`.
-const longDigits = new RegExp(String.raw`\d`.repeat(16));
-// An escape, a quote, or a number of many digits. Fractions are measurements, not ids.
-const tokens = /\\.|"|-?\d{16,}[\d.eE+-]*/gs;
-const integer = /^-?\d+$/;
-
-function withDigitsAsText(text: string): string {
-  let start: number | undefined; // the start of the string that contains the current place
-  let name = '';
-  return text.replace(tokens, (token, offset: number) => {
-    if (token === '"') {
-      name = start !== undefined && isName(text, offset + 1) ? text.slice(start, offset) : name;
-      start = start === undefined ? offset + 1 : undefined;
-      return token;
-    }
-    const isPart = start !== undefined || /[\d.eE+-]/.test(text[offset - 1] ?? '');
-    return isPart || !integer.test(token) || isHeld(token, name) ? token : `"${token}"`;
-  });
-}
-
-function isName(text: string, end: number): boolean {
-  const colon = /\s*:/y;
-  colon.lastIndex = end;
-  return colon.test(text);
-}
-
-function isHeld(digits: string, name: string): boolean {
-  const number = Number(digits);
-  // A list of bare ids is the whole response, or its `data`.
-  const mayBeId = isIdName(name) || name === '' || name === 'data';
-  return Number.isSafeInteger(number) || (String(number) === digits && !mayBeId);
-}
 /**
  * A short name for a text that does not reveal the text. Not a cryptographic hash: it only distinguishes the
  * texts of one project.

@@ -69,7 +69,8 @@ export interface StatusChecks {
 
 /** Ten status checks a second, for jobs of seconds to minutes. */
 export function createStatusChecks(clock: Clock): StatusChecks {
-  // p-throttle knows the process's time only; a fake needs no rest.
+  // p-throttle keeps the queue: it starts the checks of all waits in order, at most one per interval, with one
+  // timer. It knows only the time of the process; with the clock of a fake, checks need no interval.
   const interval = clock === systemClock ? 100 : 0;
   const spaced = pThrottle({ limit: 1, interval })(async (
     check: () => Promise<unknown>,

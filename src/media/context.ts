@@ -1,6 +1,5 @@
 import { hasIoContexts } from '../core/async.js';
 import type { RequestOptions } from '../core/types.js';
-import { fingerprint } from '../core/values.js';
 import {
   clientOptions,
   rateLimitOf,
@@ -166,12 +165,9 @@ function webhookWatch({ events, settings }: MediaConnection): (webhook: string) 
 
 // The slots count the project's pending jobs. All clients of the project share them.
 async function slotsOf(parts: MediaConnection, limit: number): Promise<Slots> {
-  const name = await parts.projectName();
-  return sharedSlots(name, {
+  return sharedSlots(await parts.project(), {
     limit,
-    clock: parts.settings.clock,
     store: parts.settings.store,
-    group: fingerprint(name),
     warn: (message) => notices.warn(parts.events, message),
   });
 }
@@ -193,7 +189,7 @@ function createPoller(
   };
   return new StatusPoller(
     ask,
-    async () => sharedCountedPoller(await connection.projectName(), clock),
+    async () => sharedCountedPoller(await connection.project()),
     createStatusChecks(clock),
     {
       onLearned: () => notices.statusChecksAreCharged(events),

@@ -238,15 +238,9 @@ export async function* idBatches(
 ): AsyncGenerator<Batch<string, ContactSelection>, void, undefined> {
   const problem = (id: unknown) => (isId(id) ? undefined : 'must be an id, as a string');
   for await (const block of checkedBlocks(ids, limits.bulkContacts, problem, from)) {
-    const keys = block.rows.map(({ row }) => idText(row));
-    const contactIds = [...new Map(block.rows.map(({ row }, at) => [keys[at], row])).values()];
-    yield { ...block, body: { contactIds }, keys, namedBy: 'contactId' };
+    const keys = block.rows.map(({ row }) => row);
+    yield { ...block, body: { contactIds: [...new Set(keys)] }, keys, namedBy: 'contactId' };
   }
-}
-
-// Some services return ids that are numbers.
-function idText(id: unknown): string {
-  return String(id);
 }
 
 /**

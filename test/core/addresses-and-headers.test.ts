@@ -61,7 +61,6 @@ describe('an id in a path', () => {
     ['order/paid 50%', '/contacts/order%2Fpaid%2050%25'],
     ['a?b#c', '/contacts/a%3Fb%23c'],
     ['...', '/contacts/...'],
-    [7, '/contacts/7'],
   ])('%s is one segment', async (id, path) => {
     expect((await get(id)).url).toBe(`https://messaging.test${path}`);
   });
@@ -76,8 +75,7 @@ describe('an id in a path', () => {
     [{}, 'must be a string; got an object'],
     [{ id: 'con_1' }, 'must be a string; got an object: pass its `id`'],
     [Promise.resolve('con_1'), 'must be a string; got a promise: `await` it first'],
-    [2 ** 53, 'must be a string, or a whole number from 0 to 2^53 - 1; got 9007199254740992'],
-    [-1, 'must be a string, or a whole number from 0 to 2^53 - 1; got -1'],
+    [7, 'must be a string; got a number'],
   ])('%j is refused before the network', async (id, message) => {
     const { error, url } = await get(id);
     expect(error).toMatchObject({ outcome: 'not-sent', fieldErrors: [{ field: 'id', message }] });
@@ -109,7 +107,6 @@ describe('a query', () => {
     [new Date(Number.NaN), 'is not a date'],
     [{ signal: 1 }, 'must be a string, a number, a boolean or a date'],
     [Number.NaN, 'must be a number; got NaN'],
-    [2 ** 53, 'must be a string, or a whole number from 0 to 2^53 - 1; got 9007199254740992'],
   ])('with %s is refused', async (value, message) => {
     const { error, search } = await asked({ value });
     expect(error?.fieldErrors).toEqual([{ field: 'value', message }]);

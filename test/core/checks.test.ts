@@ -117,11 +117,11 @@ describe('a request that the service would reject or misread', () => {
 const withIds = endpoints.filter(({ path }) => path.includes('{'));
 
 describe.each(withIds)('the ids of $sdk', ({ sdk, path }) => {
-  it('are texts that name one thing, or numbers that were not rounded', async () => {
+  it('are texts that name one thing', async () => {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
     const input = samples[sdk]?.body ?? samples[sdk]?.query;
     for (const [place, name] of names.entries()) {
-      for (const value of ['', '..', undefined, null, { id: 'x' }, 2 ** 53, 1.5]) {
+      for (const value of ['', '..', undefined, null, { id: 'x' }, 7]) {
         const ids: unknown[] = names.map(() => 'id_1').with(place, value as string);
         const { message } = await refusalOf(sdk, ...ids, ...(input === undefined ? [] : [input]));
         expect(message, JSON.stringify(value)).toContain(`\`${name}\``);
@@ -144,33 +144,6 @@ describe('a text in the place of a list', () => {
     ['media.waitForFiles', ['file_1'], '`fileIds`'],
   ])('is refused, and not taken letter by letter: %s', async (sdk, args, words) => {
     expect((await refusalOf(sdk, ...args)).message).toContain(words);
-  });
-});
-
-describe('an id of an answer', () => {
-  const record = (digits: string) =>
-    `{"id":${digits},"jobId":${digits},"contactIds":[${digits}],"note":"text: ${digits}","n":1.5}`;
-
-  it.each(['12345678901234567890', '9007199254740993', '9007199254740994'])(
-    'that is too long for a number is the text of its digits: %s',
-    async (digits) => {
-      const { fetch } = answering(() => new Response(record(digits)));
-      await expect(messagingOver(fetch).contacts.get('con_1')).resolves.toEqual({
-        id: digits,
-        jobId: digits,
-        contactIds: [digits],
-        note: `text: ${digits}`,
-        n: 1.5,
-      });
-    },
-  );
-
-  it('that a number can hold stays one, and so does an amount', async () => {
-    const { fetch } = answering(() => new Response('{"id":9007199254740991,"total":1e20}'));
-    await expect(messagingOver(fetch).contacts.get('con_1')).resolves.toEqual({
-      id: Number.MAX_SAFE_INTEGER,
-      total: 1e20,
-    });
   });
 });
 

@@ -196,12 +196,19 @@ describe('what is printed', () => {
     }
   });
 
-  it('of the global object holds no key, though rate limits are shared there', () => {
+  it('of the global object holds no key, though the state of projects is shared there', async () => {
     const apiKey = secrets['a key'];
     const messaging = messagingOver(fetch, { apiKey, rateLimit: { limit: 1000 } });
     expect(messaging.rateLimit.state()).toMatchObject({ limit: 1000 });
-    const registry: unknown = Reflect.get(globalThis, Symbol.for('postreel.budgets.2'));
-    expect(registry).toBeTypeOf('object');
+    const { fetch: made } = answering(() => ({ data: { filesCreated: ['file_1'] } }));
+    const video = { workflowType: 'idea', workflowFormat: 'video', prompt: 'Hi' } as const;
+    const media = mediaOver(made, { apiKey });
+    await media.generate.video({ payload: [{ ...video, voiceId: 'voice_1' }] });
+    await media.generate.status({ fileId: 'file_1' });
+    const registry: unknown = Reflect.get(globalThis, Symbol.for('postreel.projects.1'));
+    const { ofProcess } = registry as { ofProcess: Map<string, unknown> }; // as: see `core/limit/projects.ts`
+    expect([...ofProcess.keys()].filter((name) => !/^[0-9a-f]{16}$/.test(name))).toEqual([]);
+    expect(printed(registry)).toContain('Project');
     expect(printed(registry)).not.toContain(apiKey);
   });
 });

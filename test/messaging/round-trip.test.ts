@@ -1,4 +1,4 @@
-import type { MessagingClient, SegmentUpdate } from 'postreel';
+import type { MessagingClient, MismatchEvent, SegmentUpdate } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 import { messagingOver } from '../support/clients.js';
@@ -183,25 +183,32 @@ function campaign(): Record {
   return { id: '1', ...content, audienceType: 'ALL', ...unsetFields, ...sending, ...dates };
 }
 
-it('ids that a service gives as numbers go back as they came', async () => {
-  const { fetch, requests } = answering(() => ({ id: 7, jobId: 9 }));
+it('an id that a service gives as a number stays one, is a mismatch, and is refused as an id', async () => {
+  const { fetch, requests } = answering(() => ({
+    id: 7,
+    email: 'ann@example.com',
+    subscribed: true,
+    data: {},
+  }));
   const client = messagingOver(fetch);
-  const { id } = await client.contacts.create({ email: 'ann@example.com' });
-  await client.send({ to: 'ann@example.com', template: id });
-  await client.contacts.bulkDelete({ contactIds: [id] });
-  await client.workflows.transitions.create(id, { fromStepId: id, toStepId: id });
-  await client.workflows.executions.start(id, { contactId: id });
-  await client.campaigns.create({ ...content, audienceType: 'SEGMENT', segmentId: id });
-  await client.domains.create({ domain: 'example.com', projectId: id });
-  const bodies = await Promise.all(requests.slice(1).map((request) => request.json()));
-  expect(bodies).toMatchObject([
-    { template: 7 },
-    { contactIds: [7] },
-    { fromStepId: 7, toStepId: 7 },
-    { contactId: 7 },
-    { segmentId: 7 },
-    { projectId: 7 },
-  ]);
+  const mismatches: MismatchEvent[] = [];
+  client.on('mismatch', (event) => mismatches.push(event));
+  const { id } = await client.contacts.get('con_1');
+  expect(id).toBe(7);
+  expect(mismatches).toMatchObject([{ issues: [{ field: 'id' }] }]);
+  const calls = [
+    client.contacts.get(id),
+    client.send({ to: 'ann@example.com', template: id }),
+    client.contacts.bulkDelete({ contactIds: [id] }),
+    client.workflows.transitions.create('1', { fromStepId: id, toStepId: '2' }),
+    client.workflows.executions.start('1', { contactId: id }),
+    client.campaigns.create({ ...content, audienceType: 'SEGMENT', segmentId: id }),
+    client.domains.create({ domain: 'example.com', projectId: id }),
+  ];
+  for (const call of calls) {
+    await expect(call).rejects.toMatchObject({ code: 'INVALID_REQUEST', outcome: 'not-sent' });
+  }
+  expect(requests).toHaveLength(1);
 });
 
 it.each([null, ''])(

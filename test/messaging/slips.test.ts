@@ -9,7 +9,7 @@ const unreachable = messagingOver(() => {
 const message = { from: 'shop@example.com', subject: 'Hi', body: '<p>Hi</p>' };
 
 describe('ids', () => {
-  it.each([2 ** 53, NaN, Infinity, 1.5])('%s is no id in a path', async (id) => {
+  it.each([7, 2 ** 53, NaN])('%s is no id in a path', async (id) => {
     const call = unreachable.contacts.delete(id as never); // wrong on purpose
     await expect(call).rejects.toMatchObject({
       outcome: 'not-sent',
@@ -17,7 +17,7 @@ describe('ids', () => {
     });
   });
 
-  it.each([2 ** 53, 1.5])('%s is no id in a body', async (id) => {
+  it.each([7, 2 ** 53])('%s is no id in a body', async (id) => {
     const body = { contactIds: ['con_1', id] } as never; // wrong on purpose
     await expect(unreachable.contacts.bulkDelete(body)).rejects.toMatchObject({
       outcome: 'not-sent',

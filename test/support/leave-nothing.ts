@@ -9,12 +9,12 @@ afterAll(() => {
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
   vi.unstubAllEnvs();
-  budgetsOfProcess()?.local.clear();
+  projectsOfProcess()?.ofProcess.clear();
 });
 
 // By its symbol: `core/secrecy.test.ts` fails where that has another name.
-function budgetsOfProcess(): { local: Map<string, unknown> } | undefined {
-  return Reflect.get(globalThis, Symbol.for('postreel.budgets.2')) as ReturnType<
-    typeof budgetsOfProcess
+function projectsOfProcess(): { ofProcess: Map<string, unknown> } | undefined {
+  return Reflect.get(globalThis, Symbol.for('postreel.projects.1')) as ReturnType<
+    typeof projectsOfProcess
   >;
 }

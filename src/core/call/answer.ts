@@ -19,7 +19,7 @@ import { outcomeOf } from './outcome.js';
 import { redact, type Secrets } from './redact.js';
 import type { PreparedCall } from './request.js';
 import { retryAfterMs } from './retry-after.js';
-import { isBytes, isRecord, parseExactly } from '../values.js';
+import { isBytes, isRecord } from '../values.js';
 
 /** A response with its text, and the key of its request. */
 export interface Received {
@@ -42,7 +42,7 @@ export function readAnswer(received: Received, call: PreparedCall): unknown {
   }
   let body: unknown;
   try {
-    body = text.trim() === '' ? undefined : parseExactly(text);
+    body = text.trim() === '' ? undefined : (JSON.parse(text) as unknown);
   } catch {
     if (response.ok) {
       throw /^\s*[[{"]/.test(text) ? cutShort(call) : notJson(received, call);

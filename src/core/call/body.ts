@@ -1,14 +1,5 @@
 import { invalidRequest } from '../errors.js';
-import {
-  isBytes,
-  isDate,
-  isIdName,
-  isPromise,
-  isStream,
-  notAnId,
-  tagOf,
-  withArticle,
-} from '../values.js';
+import { isBytes, isDate, isPromise, isStream, tagOf, withArticle } from '../values.js';
 
 /** Serializes a body of JSON values. Throws if the text has more than `maxBytes` bytes. */
 export function jsonText(value: unknown, maxBytes?: number): string {
@@ -43,7 +34,7 @@ type Above = readonly object[];
 function copyOf(value: unknown, path: string, above: Above): unknown {
   switch (typeof value) {
     case 'number':
-      return copyOfNumber(value, path);
+      return Number.isFinite(value) ? value : unsendable(path, `must be a number; got ${value}`);
     case 'bigint':
     case 'function':
     case 'symbol':
@@ -53,17 +44,6 @@ function copyOf(value: unknown, path: string, above: Above): unknown {
     default:
       return value;
   }
-}
-
-function copyOfNumber(value: number, path: string): number {
-  if (!Number.isFinite(value)) {
-    return unsendable(path, `must be a number; got ${value}`);
-  }
-  const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
-  // For an item of a list, check the name of the list.
-  return isRounded && isIdName(/(\w*)[[\]\d]*$/.exec(path)?.[1] ?? '')
-    ? unsendable(path, `${notAnId}; got ${value}`)
-    : value;
 }
 
 function copyOfObject(value: object, path: string, above: Above): unknown {

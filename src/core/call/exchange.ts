@@ -11,7 +11,7 @@ import { letGo, readText, UnusableResponse, type Http } from './http.js';
 import { outcomeOf, ownLimitOf, reasonOfFault, unreachableProxy } from './outcome.js';
 import { cleanCause } from './redact.js';
 import type { PreparedCall } from './request.js';
-import { isLoopback, parseExactly } from '../values.js';
+import { isLoopback } from '../values.js';
 
 // Far more than any response of these services. The limit stops an endless body.
 const maxAnswerBytes = 256 * 1024 * 1024;
@@ -98,7 +98,7 @@ export class Exchange {
     );
     const stop = clock.limit(maxLateMs, () => reading?.abort());
     try {
-      const body = parseExactly(await text);
+      const body: unknown = JSON.parse(await text);
       if (this.response?.ok || this.#call.route.isAccepted?.(body)) {
         onLate(body);
       }

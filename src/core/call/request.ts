@@ -13,7 +13,7 @@ import type { Effect } from './outcome.js';
 import { of, route, type Method, type MultipartBody, type Route } from './route.js';
 import type { FreeInput, HeadersInput, ListOptions, RequestOptions } from '../types.js';
 import { formBody, isForm } from './upload.js';
-import { isDate, isIdNumber, isRecord, notAnId, tagOf, type FileInput } from '../values.js';
+import { isDate, isRecord, tagOf, type FileInput } from '../values.js';
 import type { OnceKey } from '../once/once.js';
 import type { Settings } from '../settings.js';
 import type { Session } from '../session.js';
@@ -358,24 +358,19 @@ function queryString(query: object | undefined): string {
 }
 
 function segment(name: string, value: unknown): string {
-  if (typeof value !== 'string' && typeof value !== 'number') {
+  if (typeof value !== 'string') {
     throw invalidRequest([
       { field: name, message: `must be a string; got ${kindOf(value)}${idHint(value)}` },
     ]);
   }
-  // JSON has already rounded a larger number: it would be another record's id.
-  if (typeof value === 'number' && !isIdNumber(value)) {
-    throw invalidRequest([{ field: name, message: `${notAnId}; got ${value}` }]);
-  }
-  const text = String(value);
   // An empty or dotted segment would reach another endpoint: `/contacts/..` is `/`.
-  if (text === '' || text === '.' || text === '..') {
+  if (value === '' || value === '.' || value === '..') {
     throw invalidRequest([
-      { field: name, message: `must not be ${text === '' ? 'empty' : `"${text}"`}` },
+      { field: name, message: `must not be ${value === '' ? 'empty' : `"${value}"`}` },
     ]);
   }
   try {
-    return encodeURIComponent(text);
+    return encodeURIComponent(value);
   } catch {
     throw invalidRequest([{ field: name, message: 'contains an unpaired surrogate' }]);
   }
@@ -419,9 +414,6 @@ function queryValue(name: string, value: unknown): string {
   }
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw invalidRequest([{ field: name, message: `must be a number; got ${value}` }]);
-  }
-  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    throw invalidRequest([{ field: name, message: `${notAnId}; got ${value}` }]);
   }
   return JSON.stringify(value);
 }

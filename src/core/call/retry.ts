@@ -21,41 +21,24 @@ interface RetryTerms {
 }
 
 /**
- * Makes attempts until one succeeds or the call must not be sent again. The first attempt runs without
- * p-retry, which takes over when it fails and counts the others. The pauses use the client's clock, which a
- * fake may provide. After a 429 the rate limit waits, as part of the next attempt; this requires a retry
- * that is left, but does not use it up.
+ * Makes attempts until one succeeds or the call must not be sent again. p-retry runs and counts the attempts.
+ * The pauses use the client's clock, which a fake may provide. After a 429 the rate limit waits, as part of
+ * the next attempt; this requires a retry that is left, but does not use it up.
  */
 export async function repeat<Answer>(
   call: PreparedCall,
   attempt: (number: number) => Promise<Answer>,
   terms: RetryTerms,
 ): Promise<Answer> {
-  try {
-    return await attempt(1);
-  } catch (failure) {
-    return repeatAfter(failure, call, attempt, terms);
-  }
-}
-
-async function repeatAfter<Answer>(
-  first: unknown,
-  call: PreparedCall,
-  attempt: (number: number) => Promise<Answer>,
-  terms: RetryTerms,
-): Promise<Answer> {
   const { signal, state, clock } = call;
   const longestMs = maxPauseMs(terms.windowMs);
-  const endsAt = Math.min(call.deadlineAt, clock.now() + 5 * longestMs);
+  let endsAt: number | undefined; // set by the first failure
   let failure: unknown;
   let refusals = 0;
   const isRefused = () => isPostreelError(failure) && failure.status === 429;
 
   const next = async (number: number) => {
     try {
-      if (number === 1) {
-        throw first;
-      }
       return await attempt(number);
     } catch (thrown) {
       failure = thrown;
@@ -66,6 +49,7 @@ async function repeatAfter<Answer>(
 
   // Throws the failure if there must be no further attempt. Otherwise waits as long as the service asks.
   const beforeNext = async ({ attemptNumber, retriesConsumed, retriesLeft }: RetryContext) => {
+    endsAt ??= Math.min(call.deadlineAt, clock.now() + 5 * longestMs);
     if (retriesLeft <= 0 || !isPostreelError(failure) || !mayRepeat(failure, call)) {
       throw failure;
     }

@@ -1,32 +1,18 @@
-import { systemClock, type Clock } from '../async.js';
 import type { Settings } from '../settings.js';
-import { ClientBudget, LocalBudget, type Budget } from './rate-limit.js';
+import { findProject, type Project } from './projects.js';
+import { ClientBudget, type Budget } from './rate-limit.js';
 import type { BudgetLimits, RateBudgetStore } from './rate-store.js';
-import { SharedBudget } from './shared-rate-limit.js';
-import { fingerprint } from '../values.js';
-
-const maxBudgets = 1000;
-
-/** The budgets of a process. A shared budget uses the local budget of the same project. */
-interface Registry {
-  readonly local: Map<string, LocalBudget>;
-  /** The local budgets of fakes, which are separate for each fake. */
-  readonly ofFakes: WeakMap<Clock, Map<string, LocalBudget>>;
-  readonly shared: WeakMap<RateBudgetStore, WeakMap<LocalBudget, SharedBudget>>;
-}
-
-// One registry for all copies of the package in a process: the service counts their requests together.
-const registryKey = Symbol.for('postreel.budgets.2');
 
 /**
- * Finds the budget of a client's project. The first key determines the project; the budget then outlives
- * that key.
+ * Finds the project of a client and its budget. The first key determines the project; the budget then
+ * outlives that key.
  */
 export class BudgetSource {
   readonly #settings: Settings;
   readonly #parent: BudgetSource | undefined;
   readonly #group: string | undefined;
   readonly #store: RateBudgetStore | undefined;
+  #project: Project | undefined;
   #budget: Budget | undefined;
 
   /** `parent` belongs to the client that this one was derived from, with the same key and address. */
@@ -37,11 +23,15 @@ export class BudgetSource {
     this.#store = settings.store ?? (parent ? parent.#store : undefined);
   }
 
-  /**
-   * The name of a key's project: its group, or else the key itself. The name may therefore contain the key.
-   */
-  projectName(key: string | null): string {
-    return `${this.#settings.baseUrl} ${this.#group ?? key ?? ''}`;
+  /** The project of a key: that of the client's group, or else that of the key itself. */
+  project(key: string | null): Project {
+    const { clock, baseUrl } = this.#settings;
+    const parent = this.#parent;
+    this.#project ??=
+      parent && parent.#group === this.#group
+        ? parent.project(key)
+        : findProject(clock, baseUrl, this.#group ?? key ?? '');
+    return this.#project;
   }
 
   /**
@@ -70,56 +60,13 @@ export class BudgetSource {
   }
 
   #ofProject(key: string | null, limits: BudgetLimits): Budget {
-    const { clock } = this.#settings;
-    const { shared } = registry();
-    const local = localBudgets(clock);
-    // Others may read the store, or print the globals: the name must not reveal the key.
-    const name = fingerprint(this.projectName(key));
-    if (local.size >= maxBudgets) {
-      dropIdle(local);
-    }
-    const own = local.get(name) ?? new LocalBudget(limits, clock);
-    local.set(name, own);
-    let budget: Budget = own;
-    if (this.#store) {
-      const ofStore = shared.get(this.#store) ?? new WeakMap<LocalBudget, SharedBudget>();
-      shared.set(this.#store, ofStore);
-      const found = ofStore.get(own) ?? new SharedBudget(this.#store, name, limits, own);
-      ofStore.set(own, found);
-      budget = found;
-    }
+    const project = this.project(key);
+    const budget = this.#store
+      ? project.sharedBudget(this.#store, limits)
+      : project.localBudget(limits);
     if (this.#settings.hasOwnLimits) {
       budget.adjust(limits);
     }
     return budget;
-  }
-}
-
-function localBudgets(clock: Clock): Map<string, LocalBudget> {
-  const { local, ofFakes } = registry();
-  if (clock === systemClock) {
-    return local;
-  }
-  const budgets = ofFakes.get(clock) ?? new Map<string, LocalBudget>();
-  ofFakes.set(clock, budgets);
-  return budgets;
-}
-
-function registry(): Registry {
-  const scope = globalThis as { [registryKey]?: Registry };
-  if (!scope[registryKey]) {
-    const value: Registry = { local: new Map(), ofFakes: new WeakMap(), shared: new WeakMap() };
-    // Not enumerable, so that nothing copies it by accident.
-    Object.defineProperty(globalThis, registryKey, { value });
-  }
-  return scope[registryKey] as Registry; // as: set above
-}
-
-function dropIdle(budgets: Map<string, LocalBudget>): void {
-  for (const [name, budget] of budgets) {
-    const { used, queued, resetsAt } = budget.state();
-    if (used === 0 && queued === 0 && resetsAt === undefined) {
-      budgets.delete(name);
-    }
   }
 }

@@ -96,6 +96,8 @@ export class LocalBudget implements Budget {
   #maxInFlight = maxInFlightWhenShared;
   readonly #queue: CallQueue;
   #stopTimer: (() => void) | undefined;
+  /** How many calls wait for this budget in the queue of a shared budget. */
+  queuedElsewhere = 0;
   /** Slots of requests that Workers may end without cleanup, in the order they were taken. */
   readonly #leases: { readonly endsAt: number; readonly slot: Slot }[] = [];
 
@@ -143,6 +145,12 @@ export class LocalBudget implements Budget {
       queued: this.#queue.size,
       resetsAt: waitMs > 0 && Number.isFinite(waitMs) ? new Date(Date.now() + waitMs) : undefined,
     };
+  }
+
+  /** Has it nothing to remember: no request in its window, no queued call, no 429 of late? */
+  get isIdle(): boolean {
+    const { used, queued } = this.state();
+    return used + queued + this.queuedElsewhere === 0 && this.clock.now() >= this.#sharedUntil;
   }
 
   /** How long a call would wait behind `ahead` other calls; 0 if it would not wait. */

@@ -61,10 +61,12 @@ export class SharedBudget implements Budget {
       return this.#acquireAlone(turn);
     }
     const call = this.#queue.join(turn, maxPauseMs(this.#limits.windowMs));
+    this.#own.queuedElsewhere++;
     void this.#pump();
     try {
       return await call.granted;
     } finally {
+      this.#own.queuedElsewhere--;
       this.#queue.leave(call);
       if (this.#queue.size === 0) {
         this.#pumping?.abort();

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/async.js';
 import type { Call, RequestOptions } from '../../core/types.js';
-import { isIdNumber, isRecord } from '../../core/values.js';
+import { isRecord } from '../../core/values.js';
 import type { MediaFile } from './file.js';
 import type { StatusRecord, TextRange } from '../generate/types.js';
 import type { FileKind } from '../status/intervals.js';
@@ -132,9 +132,12 @@ export function recordOf(
   return kind === 'video' ? { fileId, kind, folderId } : { fileId, kind };
 }
 
-/** Reads an id as text; `undefined` when the value is not an id. */
+/**
+ * Reads an id of a paid job as text; `undefined` when the value is not an id. Ids are strings, but the file of
+ * a numeric one would be lost without it. A number beyond 2^53 has been rounded, so it names another file.
+ */
 export function idOf(value: unknown): string | undefined {
-  if (isIdNumber(value)) {
+  if (Number.isSafeInteger(value)) {
     return String(value);
   }
   return typeof value === 'string' && value !== '' ? value : undefined;

@@ -1,4 +1,5 @@
 import { hasIoContexts, sleep, type Clock, abortable } from '../../core/async.js';
+import type { Project, ProjectPart } from '../../core/limit/projects.js';
 import { limits } from '../limits.js';
 
 const { limit, windowMs }: { limit: number; windowMs: number } = limits.requests;
@@ -22,10 +23,11 @@ const askAgainMs = 1_000;
  *     charged again soon after that   the time doubles, up to 160 minutes
  *     no 429 for 10 more minutes      the time is 10 minutes again
  */
-export class CountedPoller {
+export class CountedPoller implements ProjectPart {
   readonly #clock: Clock;
   /** Settles when the last check in the line has ended. */
   #turns: Promise<unknown> = Promise.resolve();
+  #queued = 0;
   #nextAt = 0;
   #refusedAt = Number.NEGATIVE_INFINITY;
   #pauseEndsAt = Number.NEGATIVE_INFINITY;
@@ -40,6 +42,11 @@ export class CountedPoller {
   /** Are status checks charged to the rate limit, judging by their 429s? */
   get isNeeded(): boolean {
     return this.#clock.now() < this.#neededUntil;
+  }
+
+  /** Has it nothing to remember: no check in the line or in the last minute, no 429 of late? */
+  get isIdle(): boolean {
+    return this.#queued === 0 && this.#clock.now() >= Math.max(this.#nextAt, this.#suspectUntil);
   }
 
   /** How long no status check may be made because of a 429, in milliseconds. */
@@ -75,7 +82,12 @@ export class CountedPoller {
     if (hasIoContexts()) {
       return this.#inOwnContext(check, signal);
     }
-    const turn = this.#turns.then(() => this.#take(check, signal));
+    this.#queued++;
+    const turn = this.#turns
+      .then(() => this.#take(check, signal))
+      .finally(() => {
+        this.#queued--;
+      });
     this.#turns = turn.catch(() => undefined);
     return abortable(turn, signal);
   }
@@ -102,11 +114,9 @@ export class CountedPoller {
   }
 }
 
-const projects = new Map<string, CountedPoller>();
-
-/** The poller of a project. All clients of the process share it, and what it learned from 429s. */
-export function sharedCountedPoller(name: string, clock: Clock): CountedPoller {
-  const known = projects.get(name) ?? new CountedPoller(clock);
-  projects.set(name, known);
-  return known;
+/**
+ * The poller of a project. All clients share it in all copies of the package, and what it learned from 429s.
+ */
+export function sharedCountedPoller(project: Project): CountedPoller {
+  return project.part('counted status checks', () => new CountedPoller(project.clock));
 }

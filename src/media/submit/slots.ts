@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/async.js';
+import type { Project, ProjectPart } from '../../core/limit/projects.js';
 import type { RateBudgetStore } from '../../core/limit/rate-store.js';
 import { SlotLeases, uncertainMs } from './slot-leases.js';
 
@@ -14,13 +15,11 @@ interface Slot {
   readonly lease: string | undefined;
 }
 
-/** The settings and dependencies of the slots of a project. */
-export interface SlotParts {
+/** The settings of the slots of a project. */
+export interface SlotSettings {
   readonly limit: number;
-  readonly clock: Clock;
   /** The store through which several processes share the slots. */
   readonly store: RateBudgetStore | undefined;
-  readonly group: string;
   readonly warn: (message: string) => void;
 }
 
@@ -35,7 +34,7 @@ export interface SlotParts {
  *     seen()     keeps the slot for ten more minutes, or releases it
  *     release()  the slot is free, its lease is given back
  */
-export class Slots {
+export class Slots implements ProjectPart {
   readonly limit: number;
   readonly #clock: Clock;
   readonly #taken = new Map<string, Slot>();
@@ -43,10 +42,10 @@ export class Slots {
   readonly #listeners = new Set<() => void>();
   #names = 0;
 
-  constructor({ limit, clock, store, group, warn }: SlotParts) {
+  constructor({ name, clock }: Project, { limit, store, warn }: SlotSettings) {
     this.limit = limit;
     this.#clock = clock;
-    this.#leases = new SlotLeases(store, group, clock);
+    this.#leases = new SlotLeases(store, name, clock);
     this.#leases.warn = warn;
   }
 
@@ -75,6 +74,14 @@ export class Slots {
   /** The ids of the files that have slots. */
   get files(): string[] {
     return [...this.#taken.keys()].filter((name) => !name.startsWith(callPrefix));
+  }
+
+  /** Is no slot taken, and does no call wait for one? */
+  get isIdle(): boolean {
+    const now = this.#clock.now();
+    return (
+      this.#listeners.size === 0 && [...this.#taken.values()].every(({ until }) => until <= now)
+    );
   }
 
   /** Takes up to `count` of the free slots. Takes none when fewer than `atLeast` are free. */
@@ -162,15 +169,9 @@ export class Slots {
 // The names of slots that have no file yet. No file id begins like this.
 const callPrefix = 'call ';
 
-const projects = new Map<string, Slots>();
-
-/** The slots of a project, shared by all clients of the process. */
-export function sharedSlots(project: string, parts: SlotParts): Slots {
-  const known = projects.get(project);
-  if (known?.limit === parts.limit && known.shares(parts.store)) {
-    return known;
-  }
-  const slots = new Slots(parts);
-  projects.set(project, slots);
-  return slots;
+/** The slots of a project. All clients with this limit share them, in all copies of the package. */
+export function sharedSlots(project: Project, settings: SlotSettings): Slots {
+  const { limit, store } = settings;
+  const create = () => new Slots(project, settings);
+  return project.part(`${limit} slots`, create, (slots) => slots.shares(store));
 }

@@ -196,7 +196,7 @@ function grouped<Value>(pairs: readonly (readonly [string, Value])[]): Map<strin
 
 function keyOf(entry: RowResult, { namedBy }: RowKeys): string {
   const key = entry[namedBy];
-  const text = typeof key === 'string' || typeof key === 'number' ? String(key) : '';
+  const text = typeof key === 'string' ? key : '';
   return namedBy === 'email' ? emailKey(text) : text;
 }
 

@@ -27,7 +27,7 @@ export function knownOf(schema: { shape: object }): KnownFields {
 /** Selects contacts. Little is checked: the document shows only a single element. */
 export const filter = z.custom<Filter>(isRecord, 'must be an object');
 
-/** An id as a method returned it: a string, or a number, which some services use. */
+/** An id as a method returned it. */
 export const id = z.custom<string>(isId, {
   error: ({ input }) => (input === '' ? 'must not be empty' : 'must be an id, as a string'),
 });

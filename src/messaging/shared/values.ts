@@ -1,4 +1,4 @@
-import { type OpenInput, type Timestamp, isIdNumber, isRecord } from '../../core/values.js';
+import { type OpenInput, type Timestamp, isRecord } from '../../core/values.js';
 
 /** Which part of a list to get. Other fields are sent unchanged. */
 export interface ListQuery extends OpenInput {
@@ -131,7 +131,7 @@ export function emailKey(email: string): string {
   return email.trim().toLowerCase();
 }
 
-/** Whether this could be an id of the service. A number that JSON has rounded would be the id of another record. */
-export function isId(value: unknown): boolean {
-  return typeof value === 'string' ? value !== '' : isIdNumber(value);
+/** Is this an id? Ids are strings. */
+export function isId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }

@@ -740,7 +740,7 @@ function wayText({ from, to, branch }: Edge): string {
 /** Returns the id in a response, if it has one. */
 function idOf(record: unknown): string | undefined {
   const id = isRecord(record) ? record['id'] : undefined;
-  return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined;
+  return typeof id === 'string' ? id : undefined;
 }
 
 /** Whether a call fails with a 404. Rethrows any other error. */

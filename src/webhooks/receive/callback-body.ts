@@ -1,4 +1,4 @@
-import { parseExactly, isRecord } from '../../core/values.js';
+import { isRecord } from '../../core/values.js';
 import type { WebhookResult } from '../../core/types.js';
 import { invalidBody } from './read-body.js';
 
@@ -28,7 +28,7 @@ export function parseCallback(body: unknown): WebhookResult {
 
 function parseJson(text: string): unknown {
   try {
-    return parseExactly(text);
+    return JSON.parse(text);
   } catch (cause) {
     throw invalidBody('it is not JSON', cause);
   }

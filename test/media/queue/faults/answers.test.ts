@@ -1,4 +1,4 @@
-import { memoryJournal, type QueueResult } from 'postreel';
+import { memoryJournal, type MismatchEvent, type QueueResult } from 'postreel';
 import { describe, expect, it } from 'vitest';
 import { acquainted, calls, collect, videos } from '../../../support/media/queue-helpers.js';
 import {
@@ -17,8 +17,10 @@ async function answered(count: number, body: unknown) {
   const client = await acquainted(media({ journal }));
   await client.journal.acknowledge(fake.files[0]!.fileId);
   fake.fail(videoEndpoint, { status: 200, body });
+  const mismatches: MismatchEvent[] = [];
+  client.on('mismatch', (event) => mismatches.push(event));
   const results = await inTime(collect(client.queue(videos(count), { timeout: 60_000 })));
-  return { fake, client, results, pending: await client.journal.pending() };
+  return { fake, client, results, mismatches, pending: await client.journal.pending() };
 }
 
 const fileIdsOf = (results: readonly QueueResult[]) => results.map(({ job }) => job?.fileId);
@@ -54,10 +56,20 @@ describe('the answer to a call of a queue', () => {
     expect(pending.unknown.flatMap(({ jobs }) => jobs)).toHaveLength(2);
   });
 
-  it('may carry numbers for ids', async () => {
-    const data = { folderId: 9, filesCreated: [7, 8] };
-    const { results } = await answered(2, { success: true, data });
+  it('with numbers for ids keeps them as texts, because the files are paid for', async () => {
+    const data = { folderId: 'folder_1', filesCreated: [7, 8] };
+    const { results, mismatches } = await answered(2, { success: true, data });
     expect(fileIdsOf(results)).toEqual(['7', '8']);
+    expect(mismatches).toMatchObject([
+      { issues: [{ field: 'filesCreated[0]' }, { field: 'filesCreated[1]' }] },
+    ]);
+  });
+
+  it('with a number that JSON has rounded has no id for that job', async () => {
+    const data = { folderId: 'folder_1', filesCreated: [2 ** 53 + 2, 'file_b'] };
+    const { results } = await answered(2, { success: true, data });
+    expect(fileIdsOf(results)).toEqual([undefined, 'file_b']);
+    expect(results[0]!.error).toMatchObject({ code: 'FILE_IDS_MISSING', outcome: 'unknown' });
   });
 
   it('without any id has the raw answer with its error', async () => {
