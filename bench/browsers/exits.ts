@@ -6,7 +6,7 @@ export const EVENTS = 15;
 /** Tracks 15 events in a page of the app and leaves the page in the same task. */
 export type Exit = (world: World, other: string) => Promise<Tab>;
 
-/** A page whose tracker runs. */
+/** Waits until the page has a tracker. */
 const ready = (page: Tab): Promise<void> =>
   until(() => page.evaluate(() => 'tracker' in window && tracker.pending === 0).catch(() => false));
 
@@ -20,10 +20,10 @@ async function leave<Argument>(
   work: (argument: Argument) => void,
   argument: Argument,
 ): Promise<void> {
-  await page.evaluate(work, argument).catch(() => undefined); // the page may be gone by then
+  await page.evaluate(work, argument).catch(() => undefined); // the page may already be gone
 }
 
-/** From the app to the other site, by a function that runs in the page. */
+/** Leaves the app for the other site, with a function that runs in the page. */
 const to =
   (work: (address: string) => void): Exit =>
   async (world, other) => {
@@ -34,7 +34,7 @@ const to =
     return page;
   };
 
-/** Back to the other site, which the tab showed before. */
+/** Goes back to the other site, which the tab showed before. */
 const back: Exit = async (world, other) => {
   const page = await world.visit(other);
   await page.goto(world.address({}));
@@ -51,7 +51,7 @@ const back: Exit = async (world, other) => {
   return page;
 };
 
-/** Forward to the other site, after Back: the page is restored, or loaded anew. */
+/** Goes forward to the other site, after Back: the page is restored or reloaded. */
 const forward: Exit = async (world, other) => {
   const page = await world.open();
   await ready(page);
@@ -81,7 +81,7 @@ const popup: Exit = async (world, other) => {
     },
     world.address({ after: `onmessage = () => { trackMany(0, ${EVENTS}); close(); }` }),
   );
-  // Nothing tells this page when the tracker of the other site is open.
+  // This page cannot see when the tracker of the other site is ready.
   await new Promise((resolve) => setTimeout(resolve, 3000));
   await opener.evaluate(() => window.popup?.postMessage('', '*'));
   await until(() => opener.evaluate(() => !!window.popup?.closed));
@@ -98,7 +98,7 @@ const close: Exit = async (world, other) => {
   return stays;
 };
 
-/** From the app to a page of its own site, or by way of it. */
+/** Leaves the app for a page of the same site, or through one for another site. */
 const within =
   (work: () => void, isThere: () => boolean): Exit =>
   async (world) => {
@@ -109,7 +109,7 @@ const within =
     return page;
   };
 
-/** How a page may be left. */
+/** The ways to leave a page. */
 export const exitsOf = (engine: Engine): Readonly<Record<string, Exit>> => ({
   'to a page with the tracker': within(
     () => {
@@ -150,7 +150,7 @@ export const exitsOf = (engine: Engine): Readonly<Record<string, Exit>> => ({
     form.submit();
   }),
   'the last tab, closed': close,
-  // The driver of WebKit opens none.
+  // The driver of WebKit opens no windows.
   ...(engine !== 'webkit' && { 'a window of another site': popup }),
   back,
   forward,

@@ -11,7 +11,7 @@ import { fingerprint } from '../../src/core/values.js';
 import { bundled } from '../../test/support/node/bundled.js';
 import { median, report, type Rows } from '../report.js';
 
-// A journal of many months: what each process pays that opens it, and what a compaction costs.
+// A journal of many months: the cost for each process that opens it, and the cost of a compaction.
 const sizes = [
   { bytes: 100_000_000, processes: 100 },
   { bytes: 1_000_000_000, processes: 5 },
@@ -91,7 +91,7 @@ async function write(
 async function run(path: string, key: string): Promise<Run> {
   const args = ['--max-old-space-size=8000', child.path, path, key];
   const { stdout } = await promisify(execFile)(process.execPath, args);
-  return JSON.parse(stdout) as Run; // as the child prints
+  return JSON.parse(stdout) as Run; // as: the child prints it
 }
 
 async function compact(path: string): Promise<Rows> {

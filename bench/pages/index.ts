@@ -8,7 +8,7 @@ const client = new MessagingClient({ apiKey: 'sk_bench', baseUrl: url, rateLimit
 const rows: Record<string, Record<string, string>> = {};
 for (let round = 0; round < 3; round++) {
   for (const walk of [naive, iterated]) {
-    await time(walk, client, works.awaits); // warm up, alike for both
+    await time(walk, client, works.awaits); // warms up both variants
   }
 }
 for (const [name, work] of Object.entries(works)) {

@@ -8,8 +8,8 @@ import { bundled } from '../../test/support/node/bundled.js';
 import { startPostgres } from '../../test/support/stores/postgres-server.js';
 import { randomFrom } from '../rate-limit/random.js';
 
-// `npm run bench:send-each`: 5,000 people over Postgres with a pool of ten, two processes that race,
-// kills, lost answers and refusals; then what a name costs as the journal grows.
+// `npm run bench:send-each`: 5,000 people over Postgres with a pool of ten, two competing
+// processes, kills, lost answers and rejections; then the cost of a name as the journal grows.
 const people = Number(process.env['PEOPLE'] ?? 5_000);
 const kills = Number(process.env['KILLS'] ?? 20);
 const names = Number(process.env['NAMES'] ?? 100_000);
@@ -103,7 +103,8 @@ async function outputOf(child: ChildProcess): Promise<string> {
   return output;
 }
 
-// A tenth first, on the same machine in the same run, each with a journal of its own.
+// A tenth of the people first, on the same machine in the same run, each size with a separate
+// journal.
 async function growth() {
   const few = await secondsFor(names / 10);
   const many = await secondsFor(names);

@@ -1,4 +1,4 @@
-// Imports one client in a fresh process, makes its first call, and prints the CPU time of both.
+// Imports one client in a new process, makes its first call, and prints the CPU time of both.
 import { clients } from '../calls/clients.mjs';
 
 const [, , name, url] = process.argv;

@@ -10,7 +10,7 @@ if (noRedis !== undefined) {
   console.log(`postreel/bullmq is not tested with an engine: ${noRedis}.`);
 }
 
-describe.skipIf(noRedis)('bullmqProcessor on a real Redis', () => {
+describe.skipIf(noRedis)('bullmqProcessor() on a real Redis', () => {
   let server: RedisServer;
   let redis: Redis;
   beforeAll(async () => {

@@ -11,7 +11,7 @@ afterEach(() => {
   }
 });
 
-/** Runs the gate beside a stub of npm that fails, or prints, when it is called with these words. */
+/** Runs the gate with a stub of npm that fails or prints for these arguments. */
 function gate(answers: Readonly<Record<string, { code?: number; prints?: string }>>) {
   const folder = mkdtempSync(join(tmpdir(), 'postreel-gate-'));
   folders.push(folder);
@@ -40,7 +40,7 @@ function gate(answers: Readonly<Record<string, { code?: number; prints?: string 
 const suites = ['sockets', 'processes', 'stores', 'browsers', 'worlds', 'package', 'types'];
 
 describe('the gate', () => {
-  it('runs the test command of the README, each heavy suite and each check, and adds them up', () => {
+  it('runs the test command of the README, each heavy suite and each check, and adds up their counts', () => {
     const { status, last, calls } = gate({
       test: { prints: '8 passed, 0 failed, 1 skipped' },
       'run test:stores': { prints: '3 passed, 0 failed, 2 skipped' },
@@ -63,14 +63,14 @@ describe('the gate', () => {
     ...suites.map((suite) => `run test:${suite}`),
     'run lint',
     'run typecheck',
-  ])('ends red, and at once, when `npm %s` fails', (words) => {
+  ])('fails at once if `npm %s` fails', (words) => {
     const { status, last, calls } = gate({ [words]: { code: 3 } });
     expect(calls.at(-1)).toBe(words);
     expect(status).toBe(3);
     expect(last).toBe('0 passed, 1 failed, 0 skipped');
   });
 
-  it('counts the failed tests of the suite that ended it', () => {
+  it('counts the failed tests of the suite that stopped it', () => {
     const { status, last } = gate({
       test: { code: 1, prints: '8 passed, 2 failed, 1 skipped' },
     });

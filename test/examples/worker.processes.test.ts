@@ -25,7 +25,7 @@ const jobs = ['one', 'two', 'three'].map((prompt): VideoJob => ({
   prompt,
 }));
 
-describe('a worker of the examples', () => {
+describe('a worker in the examples', () => {
   const scripts: Awaited<ReturnType<typeof bundled>>[] = [];
   let fake: FakeServer;
   let folder = '';
@@ -39,7 +39,7 @@ describe('a worker of the examples', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Runs it until it has saved all files, and then stops it as a deployment would. */
+  /** Runs the worker until it has saved all files, and then stops it as a deployment would. */
   async function run(
     engine: 'bullmq' | 'pg-boss',
     store: Record<string, string>,

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** What `fetch` gets. */
+/** The request that `sendOnce` passes to `fetch`. */
 async function sent(init: RequestInit): Promise<Sent> {
   let seen: Sent = {};
   const fetch = (_url: unknown, given?: Sent) => {
@@ -22,8 +22,8 @@ async function sent(init: RequestInit): Promise<Sent> {
   return seen;
 }
 
-describe('where Deno repeats requests on its own', () => {
-  it.each(['POST', 'PATCH', 'PUT', 'DELETE'])('a %s has a body that streams', async (method) => {
+describe('Deno, which repeats requests by itself', () => {
+  it.each(['POST', 'PATCH', 'PUT', 'DELETE'])('gets the body of a %s as a stream', async (method) => {
     vi.stubGlobal('Deno', {});
     const text = await sent({ ...request, method, body: 'text' });
     expect(text).toMatchObject({ headers: { a: 'b' }, duplex: 'half' });
@@ -36,7 +36,7 @@ describe('where Deno repeats requests on its own', () => {
 });
 
 it.each(['POST', 'PATCH', 'PUT', 'DELETE'])(
-  'where Bun repeats requests on its own, a %s has a connection for itself',
+  'on Bun, which repeats requests by itself, a %s gets a separate connection',
   async (method) => {
     vi.stubGlobal('Bun', {});
     await expect(sent({ ...request, method })).resolves.toMatchObject({ keepalive: false });
@@ -67,7 +67,7 @@ const calls: readonly [string, (fetch: typeof globalThis.fetch) => PromiseLike<u
   ],
 ];
 
-/** What `fetch` gets of a call. */
+/** The `init` of every request that the call passes to `fetch`. */
 async function initsOf(send: (fetch: typeof globalThis.fetch) => PromiseLike<unknown>) {
   const inits: (RequestInit | undefined)[] = [];
   await send((_url, init) => {
@@ -77,21 +77,21 @@ async function initsOf(send: (fetch: typeof globalThis.fetch) => PromiseLike<unk
   return inits;
 }
 
-// Each of these was once sent past it.
-it.each(calls)('where Bun repeats requests, %s has a connection for itself', async (_, send) => {
+// Each of these calls once bypassed `sendOnce`.
+it.each(calls)('on Bun, which repeats requests by itself, %s gets a separate connection', async (_, send) => {
   vi.stubGlobal('Bun', {});
   expect(await initsOf(send)).toEqual([expect.objectContaining({ keepalive: false })]);
 });
 
-// Next.js answers an equal POST from its cache: "ok", and nothing is sent.
+// Next.js would answer an equal POST from its cache with "ok", without sending it.
 it.each([
   ...calls,
   ['a read', (fetch: typeof globalThis.fetch) => messagingOver(fetch).contacts.get('con_1')],
-] as typeof calls)('%s is not answered from a cache', async (_, send) => {
+] as typeof calls)('%s is never answered from a cache', async (_, send) => {
   expect(await initsOf(send)).toEqual([expect.objectContaining({ cache: 'no-store' })]);
 });
 
-it('a worker that knows no `cache` gets none', async () => {
+it('a worker that does not know the `cache` option does not get it', async () => {
   const Known = Request;
   vi.stubGlobal(
     'Request',
@@ -108,7 +108,7 @@ it('a worker that knows no `cache` gets none', async () => {
   expect(init).not.toHaveProperty('cache');
 });
 
-it('everything else is left alone', async () => {
+it('every other request is passed to `fetch` unchanged', async () => {
   const post = { ...request, body: 'text' };
   expect(await sent(post)).toEqual({ ...post, cache: 'no-store' });
   const get = { ...request, method: 'GET' };

@@ -16,11 +16,11 @@ const taker = (path: string) => `
     if (isOpen) console.log(answer.slots[0]);
   }`;
 
-// A process of its own PID namespace, with the hostname of all others: a container, in short.
+// A process in a separate PID namespace but with the same hostname, as in a container.
 const contained = ['unshare', '--pid', '--fork', '--mount-proc'];
 
 it.skipIf(!canContain())(
-  'lets one process at a time into a file, also between containers with one hostname (needs unshare)',
+  'a lock admits one process at a time to a file, also between containers with one hostname (needs unshare)',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'postreel-containers-'));
     const path = join(folder, 'budget.json');
@@ -42,7 +42,7 @@ function canContain(): boolean {
   }
 }
 
-/** The slots that one process got. */
+/** Returns the slots that one process got. */
 function run(prefix: readonly string[], path: string): Promise<string[]> {
   const command = [...prefix, process.execPath, '--input-type=module', '-e', taker(path)];
   const child = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -34,7 +34,7 @@ interface Ending {
   readonly isForbidden: boolean;
 }
 
-describe('the files of Node under --permission', () => {
+describe('the functions of `postreel/node` under --permission', () => {
   let folder = '';
   let built: Awaited<ReturnType<typeof bundled>>;
   beforeAll(async () => {
@@ -48,7 +48,7 @@ describe('the files of Node under --permission', () => {
   });
 
   const versions = newest.filter(({ name }) => name === 'Node');
-  it.each(versions)('are written by Node $version', async (version) => {
+  it.each(versions)('write their files on Node $version', async (version) => {
     const runtime = await findRuntime(version);
     if ('missing' in runtime) {
       console.log(`Node ${version.version} is not here: ${runtime.missing}`);
@@ -63,7 +63,7 @@ describe('the files of Node under --permission', () => {
     const { stdout } = await promisify(execFile)(runtime.command, [...rights, built.path, data]);
     const [value = '', end = ''] = stdout.trim().split('\n');
     expect(JSON.parse(value)).toEqual({ a: '1' });
-    // Some versions allow `fsync`: then there is nothing to warn of.
+    // Some versions allow `fsync`: then there is no warning.
     const { warnings, isForbidden } = JSON.parse(end) as Ending;
     expect(warnings).toHaveLength(isForbidden ? 1 : 0);
     expect(warnings.filter((text) => !text.includes('a power failure may lose'))).toEqual([]);

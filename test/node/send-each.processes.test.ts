@@ -5,13 +5,13 @@ import type { SendEachReport } from 'postreel';
 import { expect, it } from 'vitest';
 import { bundled } from '../support/node/bundled.js';
 
-/** `SEND_EACH=all` is 5,000 recipients and 20 kills; otherwise fewer. */
+/** `SEND_EACH=all` runs 5,000 recipients and 20 kills; the default is smaller. */
 const isWhole = process.env['SEND_EACH'] === 'all';
 const people = isWhole ? 5_000 : 600;
 const kills = isWhole ? 20 : 5;
 const lostAnswers = isWhole ? 30 : 6;
 
-it(`mails ${people} people over ${kills} SIGKILLs and ${lostAnswers} lost answers, nobody twice`, async () => {
+it(`sendEach() mails ${people} people over ${kills} SIGKILLs and ${lostAnswers} lost answers, nobody twice`, async () => {
   const child = await bundled('test/support/node/send-child.ts');
   const messaging = { rateLimit: { limit: 1_000_000 } };
   const server = await startFakeServer({ messaging });
@@ -26,7 +26,7 @@ it(`mails ${people} people over ${kills} SIGKILLs and ${lostAnswers} lost answer
       const target = Math.ceil((people * (killed + Math.random())) / (kills + 1));
       const { process: one, end } = start();
       const watch = setInterval(() => {
-        // Somewhere between two answers: at once after a number of emails, or a little later.
+        // Kills between two answers: right after a number of emails, or a little later.
         if (server.messaging.outbox.length >= Math.max(target, from + 1)) {
           one.kill('SIGKILL');
         }

@@ -39,7 +39,7 @@ describe.skipIf(process.platform !== 'linux')(
       await worker.terminate();
       await waiting;
       await built.remove();
-      expect(warn).not.toHaveBeenCalled(); // nobody waited for a minute
+      expect(warn).not.toHaveBeenCalled(); // no thread waited for a minute
       warn.mockRestore();
       expect(await readdir(folder)).not.toContain('shared.lock');
     });

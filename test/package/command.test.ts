@@ -4,7 +4,7 @@ import { build as bundle, type PluginBuild } from 'esbuild';
 import { expect, it } from 'vitest';
 import { doors, repository } from '../support/package/installed.js';
 
-it.each(doors)('nothing of the command can be reached from %s', async (door) => {
+it.each(doors)('no code of the command can be reached from %s', async (door) => {
   const { metafile } = await bundle({
     stdin: { contents: `export * from '${door}';`, resolveDir: repository },
     bundle: true,
@@ -13,7 +13,7 @@ it.each(doors)('nothing of the command can be reached from %s', async (door) => 
     format: 'esm',
     platform: 'node',
     packages: 'external',
-    // The doors of this package itself are no external package.
+    // The entry points of this package are not external.
     plugins: [{ name: 'own-doors', setup: ownDoors }],
     logLevel: 'error',
   });
@@ -25,13 +25,13 @@ it.each(doors)('nothing of the command can be reached from %s', async (door) => 
   expect(tools).toEqual([]);
 });
 
-it('the build has no trace of the command but its own file', () => {
+it('the build contains code of the command only in its own file', () => {
   const files = readdirSync(join(repository, 'dist'), { recursive: true, encoding: 'utf8' });
   const code = files.filter((file) => /(^|[\\/])cli([\\/.])/.test(file) && file.endsWith('.js'));
   expect(code).toEqual(['cli.js']);
 });
 
-/** Resolves `postreel/…` to the build, as the bundler of a user does. */
+/** Resolves `postreel/…` to the build, as a user's bundler does. */
 function ownDoors(build: PluginBuild): void {
   build.onResolve({ filter: /^postreel(\/|$)/ }, ({ path }) => {
     const folder = path.replace(/^postreel\/?/, '');

@@ -10,7 +10,7 @@ import {
 } from '../support/package/installed.js';
 import { publicNamesFile, type EntryPointNames } from '../../scripts/public-names.js';
 
-const listed = JSON.parse(readFileSync(publicNamesFile, 'utf8')) as Record<string, EntryPointNames>; // as: our own file
+const listed = JSON.parse(readFileSync(publicNamesFile, 'utf8')) as Record<string, EntryPointNames>; // as: written by our script
 const names = Object.fromEntries(
   Object.entries(listed).map(([door, { values }]) => [door, values]),
 );
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => project.remove());
 
-/** Runs a module of either kind until it ends by itself, and reads the JSON it prints. */
+/** Runs a module of either kind until it ends by itself, and parses the JSON it prints. */
 async function run(kind: 'mjs' | 'cjs', code: string): Promise<unknown> {
   const file = await project.write(`main.${kind}`, code);
   return JSON.parse(await project.run(process.execPath, [file]));
@@ -32,12 +32,12 @@ const load = {
   cjs: (path: string) => `require('${path}')`,
 };
 
-/** Every door as an object of its exports, in either kind of module. */
+/** Code that imports the exports of every entry point, in either kind of module. */
 const everything = (kind: 'mjs' | 'cjs') =>
   `const doors = { ${doors.map((door) => `'${door}': ${load[kind](door)}`).join(', ')} };`;
 
-describe('the doors', () => {
-  it('are all the folders with an index, but for the errors and the command', () => {
+describe('the entry points', () => {
+  it('are all folders with an index, except the errors and the command', () => {
     const folders = readdirSync(join(repository, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((path) => /(^|[\\/])index\.tsx?$/.test(path))
       .map((path) => join('postreel', dirname(path)))
@@ -54,7 +54,7 @@ describe('the doors', () => {
     expect(files.filter((file) => !existsSync(join(project.package, file)))).toEqual([]);
   });
 
-  it.each(['mjs', 'cjs'] as const)('hand out the same names in a .%s file', async (kind) => {
+  it.each(['mjs', 'cjs'] as const)('export the same names in a .%s file', async (kind) => {
     const tell = `console.log(JSON.stringify(doors, (key, value) =>
       key in doors ? Object.keys(value).filter((name) => name !== 'module.exports').sort() : value));`;
     expect(await run(kind, everything(kind) + tell)).toEqual(names);
@@ -72,7 +72,7 @@ describe('the doors', () => {
     expect(await run(kind, code)).toEqual([]);
   });
 
-  it('open no way into the files behind them', async () => {
+  it('do not give access to other files', async () => {
     const code = `import('postreel/dist/esm/index.js').catch(({ code }) => console.log(JSON.stringify(code)));`;
     expect(await run('mjs', code)).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED');
   });
@@ -109,7 +109,7 @@ describe('errors of the ESM and of the CommonJS build', () => {
     expect(await run('mjs', code)).toEqual([]);
   });
 
-  it('pass the guards of the other build when a call fails', async () => {
+  it('pass the guards of the other build if a call fails', async () => {
     const code = `${both}
       const missing = { success: false, error: { code: 'NOT_FOUND', message: 'No such contact' } };
       const fetch = async () => Response.json(missing, { status: 404 });

@@ -27,7 +27,7 @@ describe('a documented program with a pool of pg', () => {
     expect(programs.filter((code) => !code.includes("pool.on('error',"))).toEqual([]);
   });
 
-  it.skipIf(noPostgres)('of docs/scale.md survives a restart of Postgres', async () => {
+  it.skipIf(noPostgres)('in docs/scale.md survives a restart of Postgres', async () => {
     await mkdir('test/.tmp', { recursive: true });
     const folder = await mkdtemp('test/.tmp/restart-');
     clean.push(() => rm(folder, { recursive: true, force: true }));

@@ -23,7 +23,7 @@ const startOnProxy = (reply: () => Response) => {
 };
 const leave = () => page.events.dispatchEvent(new Event('pagehide'));
 
-describe('a page that has a proxy', () => {
+describe('a page with a proxy', () => {
   it('hands over up to 20 events in one request', async () => {
     const tracker = startOnProxy(taken);
     for (let n = 0; n < 25; n++) {
@@ -36,13 +36,13 @@ describe('a page that has a proxy', () => {
     expect(batch.map(({ data }) => data.n)).toEqual(Array.from({ length: 20 }, (_, n) => n));
     expect(new Set(batch.map(({ id }) => id)).size).toBe(20);
   });
-  it('hands over nothing where nothing waits', async () => {
+  it('sends no request if no event waits', async () => {
     startOnProxy(taken);
     leave();
     await page.pass(0);
     expect(bodies).toEqual([]);
   });
-  it('learns of each event what became of it', async () => {
+  it('gets a separate result for each event', async () => {
     const results = [200, 400, 503];
     const tracker = startOnProxy(() => Response.json({ success: true, results }));
     const outcomes = ['a', 'b', 'c'].map((name) => tracker.track(name).outcome);
@@ -54,7 +54,7 @@ describe('a page that has a proxy', () => {
     ]);
     expect(tracker.pending).toBe(1);
   });
-  it('sends what one task tracks in one request while the page lives', async () => {
+  it('sends the events of one task in one request while the page lives', async () => {
     const tracker = startOnProxy(taken);
     for (let n = 0; n < 25; n++) {
       tracker.track('x', { n });
@@ -62,7 +62,7 @@ describe('a page that has a proxy', () => {
     await page.pass(0);
     expect(bodies.map((body) => (body as unknown[]).length)).toEqual([20, 5]);
   });
-  it('stays one batch in its order, however often it fails', async () => {
+  it('keeps the events of a failed batch together and in order', async () => {
     page.reply = () => Promise.resolve(new Response('', { status: 503 }));
     const tracker = page.start({ proxy: true });
     const bodiesOf = () => page.sent.map(({ body }) => body as unknown as { event: string }[]);
@@ -72,7 +72,7 @@ describe('a page that has a proxy', () => {
     const names = bodiesOf().map((batch) => batch.map(({ event }) => event).join());
     expect(new Set(names)).toEqual(new Set([Array.from({ length: 20 }, (_, n) => n).join()]));
   });
-  it('tells once that it pauses, however many events were refused', async () => {
+  it('emits `paused` once, however many events were rejected', async () => {
     page.reply = () => Promise.resolve(new Response('', { status: 403 }));
     const tracker = page.start({ proxy: true });
     const paused = vi.fn();
@@ -82,7 +82,7 @@ describe('a page that has a proxy', () => {
     expect(paused.mock.calls).toEqual([[{ status: 403 }]]);
     expect(tracker.pending).toBe(3);
   });
-  it('goes on with a request of which another tab has taken over one event', async () => {
+  it('keeps a request open if another tab has taken over one of its events', async () => {
     const answers: ((response: Response) => void)[] = [];
     page.reply = () => new Promise((resolve) => answers.push(resolve));
     const tracker = page.start({ proxy: true });
@@ -98,7 +98,7 @@ describe('a page that has a proxy', () => {
     expect(tracker.stats()).toEqual({ taken: 2, delivered: 1 });
   });
   it.each(['reset', 'deny'])(
-    'aborts a request with %s(), which ends all that it carries',
+    'aborts the request of all its events on %s()',
     (name) => {
       page.reply = () => new Promise(() => undefined);
       const tracker = page.start({ proxy: true });
@@ -111,16 +111,16 @@ describe('a page that has a proxy', () => {
       expect(signal?.aborted).toBe(true);
     },
   );
-  it('sends one event as it is', async () => {
+  it('sends a single event without a list', async () => {
     startOnProxy(taken).track('a');
     await page.pass(0);
     expect(bodies).toMatchObject([{ event: 'a' }]);
   });
   it.each([
-    ['refused with a 503', () => Promise.resolve(new Response('', { status: 503 }))],
-    ['refused, event by event', refuseEach],
+    ['answered with a 503', () => Promise.resolve(new Response('', { status: 503 }))],
+    ['answered with a 503 for each event', refuseEach],
     ['lost', () => Promise.reject(new TypeError('lost'))],
-  ])('waits after a batch that was %s as after one event', async (_, fail) => {
+  ])('waits after a batch that was %s as long as after one event', async (_, fail) => {
     const timesOf = async (count: number) => {
       page.reply = fail;
       page.sent.length = 0;
@@ -143,7 +143,7 @@ describe('a page that has a proxy', () => {
   });
 });
 
-/** What a proxy answers whose service is down. */
+/** The response of a proxy whose service is down. */
 function refuseEach(): Promise<Response> {
   const { body } = page.sent.at(-1)!;
   return Promise.resolve(

@@ -9,7 +9,7 @@ import { secret } from '../support/webhooks/callbacks.js';
 const speech = { content: 'Good morning!', voiceId: 'voice_1' };
 const base = 'https://shop.example/media-done';
 
-/** A fake service whose callbacks go into an inbox that reads statuses back. */
+/** A fake service whose callbacks go into an inbox that confirms them by a status request. */
 function connected(options: FakeMediaOptions = {}) {
   const fake = createFakeMedia({
     ...options,
@@ -24,7 +24,7 @@ function connected(options: FakeMediaOptions = {}) {
 }
 
 describe('the callback of an audio job', () => {
-  it('ends the wait for its file, confirmed', async () => {
+  it('ends the wait for its file and is confirmed', async () => {
     const { fake, media, inbox, status } = connected();
     const job = await media.generate.audio({ ...speech, webhook: await inbox.url(base) });
     const wait = inbox.wait(job.fileId);
@@ -38,7 +38,7 @@ describe('the callback of an audio job', () => {
     expect(status).toHaveBeenCalledOnce();
   });
 
-  it.each(['error', 'canceled'] as const)('tells of a job that ends in %s', async (status) => {
+  it.each(['error', 'canceled'] as const)('reports a job that ends in %s', async (status) => {
     const { fake, media, inbox } = connected();
     fake.outcome({ status });
     const job = await media.generate.audio({ ...speech, webhook: await inbox.url(base) });
@@ -46,7 +46,7 @@ describe('the callback of an audio job', () => {
     await expect(inbox.wait(job.fileId)).resolves.toMatchObject({ status: 'error' });
   });
 
-  it('is told once where the service calls twice, and answered 204 both times', async () => {
+  it('runs its listener once if the service calls twice, and is answered 204 both times', async () => {
     const { fake, media, inbox } = connected({ behavior: { callbacks: 'twice' } });
     const heard: string[] = [];
     inbox.on(({ fileId }) => heard.push(fileId));
@@ -56,7 +56,7 @@ describe('the callback of an audio job', () => {
     expect(heard).toEqual([job.fileId]);
   });
 
-  it('is refused when its address was signed by somebody else', async () => {
+  it('is rejected if its address was signed with another secret', async () => {
     const { fake, media } = connected();
     const webhook = await signWebhookUrl(base, { secret: 'a secret of somebody else' });
     await media.generate.audio({ ...speech, webhook });

@@ -4,7 +4,7 @@ import { createInbox, memorySeen, type InboxOptions, type ReadStatus } from 'pos
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { base, failure, fileUrl, post, secret, success } from '../support/webhooks/callbacks.js';
 
-/** An inbox with what it was told, and a way to call it. */
+/** An inbox, its recorded errors, and functions that call it. */
 function open(options: Partial<InboxOptions> = {}) {
   const errors: unknown[] = [];
   const inbox = createInbox({ secret, onError: (error) => errors.push(error), ...options });
@@ -13,7 +13,7 @@ function open(options: Partial<InboxOptions> = {}) {
   return { inbox, errors, deliver, fetch };
 }
 
-describe('the answer of an inbox', () => {
+describe('the response of an inbox', () => {
   it('is 204 without a body to a genuine callback', async () => {
     const { deliver, errors } = open();
     const response = await deliver();
@@ -22,7 +22,7 @@ describe('the answer of an inbox', () => {
     expect(errors).toEqual([]);
   });
 
-  it('is 401 to a callback that is not signed', async () => {
+  it('is 401 to a callback without a signature', async () => {
     const { fetch, errors } = open();
     const response = await fetch(post(base));
     expect(response.status).toBe(401);
@@ -30,13 +30,13 @@ describe('the answer of an inbox', () => {
     expect(errors).toMatchObject([{ code: 'SIGNATURE_MISSING' }]);
   });
 
-  it('is 401 to one that was signed with another secret', async () => {
+  it('is 401 to a callback signed with another secret', async () => {
     const { fetch } = open();
     const foreign = createInbox({ secret: 'a secret of somebody else' });
     expect((await fetch(post(await foreign.url(base)))).status).toBe(401);
   });
 
-  it('is 401 to one that has expired', async () => {
+  it('is 401 to an expired callback', async () => {
     const { inbox, fetch } = open();
     const url = await inbox.url(base, { expiresIn: 1 });
     vi.useFakeTimers({ now: Date.now() + 10, toFake: ['Date'] });
@@ -44,7 +44,7 @@ describe('the answer of an inbox', () => {
     expect([response.status, await response.text()]).toEqual([401, 'EXPIRED']);
   });
 
-  it('is 204 to one that has come before, which is told to nobody', async () => {
+  it('is 204 to a repeated callback, which calls no listener', async () => {
     const { inbox, fetch, errors } = open();
     const [url, listener] = [await inbox.url(base), vi.fn()];
     inbox.on(listener);
@@ -57,7 +57,7 @@ describe('the answer of an inbox', () => {
     expect(errors).toEqual([]);
   });
 
-  it('is 409 to one of another file at a used address: it was signed for one job', async () => {
+  it('is 409 to a callback for another file at a used address, because an address is signed for one job', async () => {
     const { inbox, fetch, errors } = open();
     const [url, listener] = [await inbox.url(base), vi.fn()];
     inbox.on(listener);
@@ -73,7 +73,7 @@ describe('the answer of an inbox', () => {
     expect((await fetch(post(url))).status).toBe(204);
   });
 
-  it('is 400 to a body that is none', async () => {
+  it('is 400 to an invalid body', async () => {
     const { deliver } = open();
     expect((await deliver('no JSON')).status).toBe(400);
   });
@@ -91,7 +91,7 @@ describe('the answer of an inbox', () => {
     expect(errors).toEqual([]);
   });
 
-  it('is 500 when the store breaks, and the inbox does not throw', async () => {
+  it('is 500 if the store fails, and the inbox does not throw', async () => {
     const { deliver, errors } = open({
       seen: { claim: () => Promise.reject(new Error('no Redis')), release: () => undefined },
     });
@@ -99,7 +99,7 @@ describe('the answer of an inbox', () => {
     expect(errors).toMatchObject([{ message: 'no Redis' }]);
   });
 
-  it('is 500 when the store claims too late, and the callback is handled when it comes again', async () => {
+  it('is 500 if the store claims too late, and the callback is handled when it comes again', async () => {
     const store = memorySeen();
     const late: { answer?: () => void } = {};
     const claim = vi
@@ -136,7 +136,7 @@ describe('the answer of an inbox', () => {
     expect(handle).toHaveBeenCalledTimes(1);
   });
 
-  it('is 202 after five seconds of work, which goes on', async () => {
+  it('is 202 after five seconds of work, which continues', async () => {
     const { inbox, errors, fetch } = open();
     const url = await inbox.url(base);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -158,7 +158,7 @@ describe('the answer of an inbox', () => {
       await vi.advanceTimersByTimeAsync(1);
       const response = await answer;
       expect([response.status, await response.text()]).toEqual([202, '']);
-      // What fails later is told, and the callback may come again.
+      // A later failure is reported to `onError`, and the callback may come again.
       end.fail(new Error('no database'));
       while (errors.length === 0) {
         await new Promise((resolve) => setImmediate(resolve));
@@ -172,19 +172,19 @@ describe('the answer of an inbox', () => {
     }
   });
 
-  it('comes even when `onError` throws', async () => {
+  it('is sent even if `onError` throws', async () => {
     const onError = () => {
       throw new Error('no log');
     };
     expect((await open({ onError }).fetch(post(base))).status).toBe(401);
-    // An async one passes for `void`; vitest fails with a rejection that nobody handles.
+    // TypeScript accepts an async callback as `void`; an unhandled rejection would fail the run.
     const later = (): unknown => Promise.reject(new Error('no log'));
     expect((await open({ onError: later }).fetch(post(base))).status).toBe(401);
   });
 });
 
 describe('a listener', () => {
-  it('is told of every callback until it is stopped', async () => {
+  it('is called for every callback until it is removed', async () => {
     const { inbox, deliver } = open();
     const listener = vi.fn();
     const stop = inbox.on(listener);
@@ -198,7 +198,7 @@ describe('a listener', () => {
     ]);
   });
 
-  it('that fails makes the same callback welcome again, until it is handled', async () => {
+  it('that fails makes the inbox accept the same callback again, until it is handled', async () => {
     const { inbox, fetch, errors } = open();
     const listener = vi.fn().mockRejectedValueOnce(new Error('no database'));
     inbox.on(listener);
@@ -212,7 +212,7 @@ describe('a listener', () => {
     expect(errors[0]).toMatchObject({ message: 'no database' });
   });
 
-  it('that fails keeps no other from being told', async () => {
+  it('that fails does not prevent the other listeners', async () => {
     const { inbox, deliver, errors } = open();
     const [second, wait] = [vi.fn(), inbox.wait('file_1')];
     const broken = () => {
@@ -231,7 +231,7 @@ describe('a listener', () => {
     ['is done', () => undefined, 204],
     ['fails', () => Promise.reject(new Error('no database')), 500],
   ])(
-    'is told once of a callback that comes again while it works, and both are answered when it %s',
+    'is called once for a callback that comes again while it works, and both are answered when it %s',
     async (_, end, status) => {
       const store = memorySeen();
       const claim = vi.spyOn(store, 'claim');
@@ -244,7 +244,7 @@ describe('a listener', () => {
       inbox.on(listener);
       const url = await inbox.url(base);
       const answers = [1, 2, 3].map(() => fetch(post(url)));
-      // The first claims the address as well.
+      // The first callback claims its address as well.
       await vi.waitFor(() => expect(claim).toHaveBeenCalledTimes(4));
       finish();
       const responses = await Promise.all(answers);
@@ -254,8 +254,8 @@ describe('a listener', () => {
   );
 });
 
-describe('a wait', () => {
-  it('ends when the callback comes, for all who wait', async () => {
+describe('a wait for a file', () => {
+  it('ends for all callers when the callback comes', async () => {
     const { inbox, deliver } = open();
     const waits = [inbox.wait('file_1'), inbox.wait('file_1')];
     await deliver(success('file_2'));
@@ -265,13 +265,13 @@ describe('a wait', () => {
     }
   });
 
-  it('ends at once when the callback has come before', async () => {
+  it('ends at once if the callback has already come', async () => {
     const { inbox, deliver } = open();
     await deliver(failure());
     await expect(inbox.wait('file_1')).resolves.toMatchObject({ status: 'error' });
   });
 
-  it('hears an abort, with its reason', async () => {
+  it('rejects with the reason of an abort', async () => {
     const { inbox, deliver } = open();
     const [controller, reason] = [new AbortController(), new Error('enough')];
     const wait = inbox.wait('file_1', { signal: controller.signal });
@@ -281,7 +281,7 @@ describe('a wait', () => {
     expect((await deliver()).status).toBe(204);
   });
 
-  it('lets go of its signal', async () => {
+  it('removes its listener from the signal', async () => {
     const { inbox, deliver } = open();
     const { signal } = new AbortController();
     const remove = vi.spyOn(signal, 'removeEventListener');
@@ -291,7 +291,7 @@ describe('a wait', () => {
     expect(remove).toHaveBeenCalledOnce();
   });
 
-  it('finds the last 1,000 results, and no more', async () => {
+  it('finds the last 1,000 results, and no older ones', async () => {
     const { inbox, deliver } = open();
     for (let file = 0; file <= 1_000; file += 1) {
       await deliver(failure(`file_${file}`));
@@ -304,7 +304,9 @@ describe('a wait', () => {
   });
 });
 
-/** The answer to a callback whose status is read again and again, without the pauses. */
+/**
+ * Resolves with the response to a callback whose status is read several times, without the pauses.
+ */
 async function afterLag(answer: Promise<Response>): Promise<Response> {
   const state = { isOver: false };
   const end = answer.finally(() => {
@@ -317,14 +319,14 @@ async function afterLag(answer: Promise<Response>): Promise<Response> {
   return end;
 }
 
-describe('an inbox that confirms', () => {
+describe('an inbox that confirms callbacks', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => void vi.useRealTimers());
 
   const record = (status: string, download?: string) =>
     vi.fn<ReadStatus>(() => Promise.resolve({ status, download }));
 
-  it('believes what the status bears out, with the address of the record', async () => {
+  it('accepts a success that the status confirms, and uses the address in the status', async () => {
     const status = record('success', 'https://cdn.example/true.mp3');
     const { inbox, deliver } = open({ confirm: true, status });
     expect((await deliver()).status).toBe(204);
@@ -333,7 +335,7 @@ describe('an inbox that confirms', () => {
     expect(result.url).toBe('https://cdn.example/true.mp3');
   });
 
-  it.each(['error', 'canceled'])('believes a failure of a file that is %s', async (status) => {
+  it.each(['error', 'canceled'])('accepts a failure of a file whose status is %s', async (status) => {
     const { inbox, deliver } = open({ status: record(status) });
     expect((await deliver(failure())).status).toBe(204);
     await expect(inbox.wait('file_1')).resolves.toMatchObject({ status: 'error' });
@@ -345,7 +347,7 @@ describe('an inbox that confirms', () => {
     ['a success without an address', 'success', success()],
     ['a failure', 'success', failure()],
     ['a failure', 'processing', failure()],
-  ])('refuses %s of a file that is %s', async (_name, status, body) => {
+  ])('rejects %s of a file whose status is %s', async (_name, status, body) => {
     const { inbox, fetch, errors } = open({ status: record(status) });
     const listener = vi.fn();
     inbox.on(listener);
@@ -373,26 +375,26 @@ describe('an inbox that confirms', () => {
   it.each([
     ['completed', success()],
     ['FAILED', failure()],
-  ])('knows other words for the end: %s', async (word, body) => {
+  ])('accepts other words for a final status: %s', async (word, body) => {
     const { deliver } = open({ status: record(word, fileUrl) });
     expect((await deliver(body)).status).toBe(204);
   });
 
-  it('tells its own error even when the store fails as well', async () => {
+  it('reports its error even if the store fails as well', async () => {
     const seen = { claim: () => true, release: () => Promise.reject(new Error('no Redis')) };
     const { deliver, errors } = open({ seen, status: record('error') });
     expect((await deliver()).status).toBe(409);
     expect(errors).toMatchObject([{ message: 'no Redis' }, { code: 'NOT_CONFIRMED' }]);
   });
 
-  it('lets the genuine callback in after a false one', async () => {
+  it('accepts the genuine callback after a forged one', async () => {
     const { inbox, fetch } = open({ status: record('success', fileUrl) });
     const url = await inbox.url(base);
     expect((await fetch(post(url, failure()))).status).toBe(409);
     expect((await fetch(post(url))).status).toBe(204);
   });
 
-  it('lets the callback in again when the status could not be read', async () => {
+  it('accepts the callback again if the status could not be read', async () => {
     const status = record('success', fileUrl).mockRejectedValueOnce(new Error('no network'));
     const { inbox, fetch } = open({ status });
     const url = await inbox.url(base);
@@ -400,7 +402,7 @@ describe('an inbox that confirms', () => {
     expect((await fetch(post(url))).status).toBe(204);
   });
 
-  it('reads no status when told not to', async () => {
+  it('reads no status if `confirm` is off', async () => {
     const status = record('processing');
     const { deliver } = open({ confirm: false, status });
     expect((await deliver()).status).toBe(204);
@@ -408,18 +410,18 @@ describe('an inbox that confirms', () => {
   });
 });
 
-describe('createInbox', () => {
-  it.each(['', 'too short'])('refuses the secret %j', (short) => {
+describe('createInbox()', () => {
+  it.each(['', 'too short'])('rejects the secret %j', (short) => {
     expect(() => createInbox({ secret: short })).toThrow(ConfigurationError);
   });
 
-  it('refuses to confirm without a way to read the status', () => {
+  it('rejects `confirm` without a way to read the status', () => {
     expect(() => createInbox({ secret, confirm: true })).toThrow(
       '`confirm: true` needs `status`. Pass `(fileId) => media.generate.status({ fileId })`.',
     );
   });
 
-  it('makes inboxes that share what they have seen when they share a store', async () => {
+  it('makes inboxes that share their replay protection if they share a store', async () => {
     const seen = memorySeen();
     const [one, two] = [open({ seen }), open({ seen })];
     const url = await one.inbox.url(base);

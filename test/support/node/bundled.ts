@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 
 const doors = ['node', 'workflows', 'testing', 'redis', 'postgres', 'pg-boss', 'bullmq'];
 
-/** Bundles a script with the sources of the package, to be run by Node in a process of its own. */
+/** Bundles a script with the sources of the package, to be run by Node in a separate process. */
 export async function bundled(script: string) {
   const folder = await mkdtemp(join(tmpdir(), 'postreel-child-'));
   const path = join(folder, 'child.mjs');
@@ -17,7 +17,7 @@ export async function bundled(script: string) {
     format: 'esm',
     logLevel: 'error',
     external: ['msw', 'msw/*', 'pg-native'],
-    // Sources that are CommonJS ask for `require`.
+    // CommonJS sources need `require`.
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },

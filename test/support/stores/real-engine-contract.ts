@@ -8,7 +8,7 @@ import { bundled } from '../node/bundled.js';
 
 const speech = (content: string): AudioRequest => speechOf({ content });
 
-/** How many jobs of a queue are where; what waits for a later time waits, too. */
+/** The number of jobs in each state; delayed jobs count as waiting. */
 export interface JobCounts {
   readonly waiting: number;
   readonly completed: number;
@@ -18,15 +18,18 @@ export interface JobCounts {
 /** A queue of a real engine. */
 export interface RealQueue {
   readonly name: string;
-  /** Adds jobs that may be tried so often. */
+  /** Adds jobs that may be tried this often. */
   add(jobs: readonly AudioRequest[], tries: number): Promise<unknown>;
-  /** Starts a worker in this process, with two jobs in hand; answers a way to close it. */
+  /**
+   * Starts a worker in this process that runs two jobs at a time; returns a function that closes
+   * it.
+   */
   work(
     media: MediaClient,
     options: { save: (file: MediaFile) => Promise<unknown>; signal?: AbortSignal },
   ): Promise<() => Promise<unknown>>;
   counts(): Promise<JobCounts>;
-  /** What is to be tried later is due now, and what a dead worker had is found. */
+  /** Makes delayed jobs due now, and finds the jobs of dead workers. */
   hurry(): Promise<unknown>;
   close(): Promise<unknown>;
 }
@@ -36,12 +39,15 @@ export interface RealEngine {
   readonly name: 'bullmq' | 'pg-boss';
   /** The address of its store. */
   readonly store: string;
-  /** A journal of its own. */
+  /** A separate journal. */
   journal(name: string): JournalStore;
   open(queue: string): Promise<RealQueue>;
 }
 
-/** What the worker of a real engine does. A stop counts a try where the engine cannot do without. */
+/**
+ * The tests of a worker of a real engine. `triesOfStop` is the number of tries that a stop costs
+ * with this engine.
+ */
 export function realEngineContract(
   engine: () => RealEngine,
   { triesOfStop }: { readonly triesOfStop: number },
@@ -59,7 +65,7 @@ export function realEngineContract(
   });
   afterAll(() => server.close());
 
-  /** A queue of its own, with clients that are as good as processes on one journal. */
+  /** A separate queue, with clients that behave like separate processes on one journal. */
   async function start() {
     const name = `speech-${++count}`;
     const queue = await engine().open(name);
@@ -93,7 +99,7 @@ export function realEngineContract(
     expect(made()).toBe(3);
   });
 
-  it('ends what may have been sent as failed, and sends it once', async () => {
+  it('fails a job that may have been sent, and sends it once', async () => {
     const { fake, queue, client, save, made, become } = await start();
     fake.fail(audioEndpoint, { loseAnswer: true });
     await queue.add([speech('Lost.')], 3);
@@ -102,7 +108,7 @@ export function realEngineContract(
     expect(made()).toBe(1);
   });
 
-  it('makes a file anew that failed', async () => {
+  it('makes a failed file again', async () => {
     const { fake, queue, client, save, made, become } = await start();
     fake.outcome({ status: 'error' });
     await queue.add([speech('Again.')], 3);
@@ -111,7 +117,7 @@ export function realEngineContract(
     expect(made()).toBe(2);
   });
 
-  it('fails a job that no service could take, and makes the others', async () => {
+  it('fails a job that no service could accept, and makes the others', async () => {
     const { queue, client, save, made, become } = await start();
     await queue.add([{} as AudioRequest, speech('Good.')], 1);
     await queue.work(client(), { save });
@@ -119,7 +125,7 @@ export function realEngineContract(
     expect(made()).toBe(1);
   });
 
-  it('hands back at a stop what is in the making and what is not sent; the next worker goes on', async () => {
+  it('returns running and unsent jobs at a stop; the next worker continues with them', async () => {
     const { queue, client, saved, save, made, become } = await start();
     await queue.add([speech('Long one.'), speech('Long two.')], 1 + triesOfStop);
     const stopping = new AbortController();
@@ -156,7 +162,7 @@ export function realEngineContract(
     expect(saved).toHaveLength(1);
   });
 
-  describe('a worker in a process of its own', () => {
+  describe('a worker in a separate process', () => {
     let script: Awaited<ReturnType<typeof bundled>>;
     beforeAll(async () => {
       script = await bundled('test/support/stores/engine-child.ts');
@@ -164,7 +170,7 @@ export function realEngineContract(
     afterAll(() => script.remove());
 
     it.each(['SIGKILL', 'SIGTERM'] as const)(
-      '%s: another one goes on with its job',
+      'ends by %s, and another worker continues with its job',
       async (signal) => {
         const { fake, queue, client, saved, save, made, become } = await start();
         await queue.add([speech('Long.')], 5);
@@ -178,7 +184,7 @@ export function realEngineContract(
           stdio: 'inherit',
         });
         const ended = once(child, 'exit');
-        // Once it asks for the file, its journal has it.
+        // When the worker asks for the file, its journal has the id.
         const since = fake.requests.length;
         const hasAsked = () =>
           fake.requests.slice(since).some(({ endpoint }) => endpoint === statusEndpoint);

@@ -6,25 +6,28 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { freePort } from './free-port.js';
 
-/** The Redis of this machine, if it has one. */
+/** The path of this machine's Redis, if it has one. */
 export const redisPath = (process.env['PATH'] ?? '')
   .split(delimiter)
   .map((folder) => join(folder, 'redis-server'))
   .find((path) => existsSync(path));
 
-/** Why tests with Redis cannot run here; `undefined` when they can. */
+/** The reason why tests with Redis cannot run on this machine; `undefined` if they can. */
 export const noRedis = redisPath === undefined ? 'redis-server is not installed' : undefined;
 
-/** A real Redis of a test, on a port of its own. */
+/** A real Redis for a test, on a separate port. */
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
-  /** Kills it and starts it again at the same port, with an empty memory unless it keeps a log. */
+  /**
+   * Kills the server and starts it again on the same port, with an empty memory unless it keeps a
+   * log.
+   */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a Redis; with `keeps` every write is on the disk before its answer. */
+/** Starts a Redis; with `keeps`, every write is on the disk before its answer. */
 export async function startRedis({ keeps = false } = {}): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'postreel-redis-'));
   const port = await freePort();

@@ -7,10 +7,10 @@ export const fileUrl = 'https://cdn.example/file_1.mp3';
 export const success = (id = 'file_1') => ({ success: true, data: { id, file: fileUrl } });
 export const failure = (id = 'file_1') => ({ success: false, data: { id } });
 
-/** A fresh address that is signed with the secret of the tests. */
+/** A new address, signed with the secret of the tests. */
 export const signed = (url: string = base) => signWebhookUrl(url, { secret });
 
-/** What the service sends. */
+/** The request that the service sends. */
 export function post(url: string, body: unknown = success()): Request {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return new Request(url, {
@@ -20,7 +20,7 @@ export function post(url: string, body: unknown = success()): Request {
   });
 }
 
-/** Changes an address in one place. */
+/** Returns a copy of an address with one change. */
 export function altered(url: string, change: (url: URL) => void): string {
   const copy = new URL(url);
   change(copy);

@@ -13,7 +13,7 @@ const extra = fc.dictionary(
   { maxKeys: 3 },
 );
 
-/** What a body is read as, or the code with which it is refused. */
+/** Parses a body, or returns the code of the error. */
 function read(body: unknown): unknown {
   try {
     return parseCallback(body);
@@ -26,7 +26,7 @@ function read(body: unknown): unknown {
 }
 
 describe('the body of a callback', () => {
-  it('is read whatever fields it has beside the documented ones', () => {
+  it('is accepted with any undocumented fields', () => {
     fc.assert(
       fc.property(id, fc.webUrl(), extra, extra, (fileId, file, outside, inside) => {
         const body = { ...outside, success: true, data: { ...inside, id: fileId, file } };
@@ -37,7 +37,7 @@ describe('the body of a callback', () => {
     );
   });
 
-  it('is read as a failure, whatever else it says', () => {
+  it('is read as a failure whatever its other fields are', () => {
     fc.assert(
       fc.property(id, extra, fc.jsonValue(), (fileId, outside, file) => {
         const body = { ...outside, success: false, data: { id: fileId, file } };
@@ -46,7 +46,7 @@ describe('the body of a callback', () => {
     );
   });
 
-  it('is refused or read, and never breaks anything, whatever it is', () => {
+  it('is rejected or read, and never throws anything else, whatever it is', () => {
     const data = fc.record({ id: fc.jsonValue(), file: fc.jsonValue() }, { requiredKeys: [] });
     const near = fc.record({ success: fc.jsonValue(), data: fc.oneof(data, fc.jsonValue()) });
     fc.assert(
@@ -71,17 +71,17 @@ describe('the body of a callback', () => {
     ['a success without a file', { success: true, data: { id: 'file_1' } }],
     ['a file on disk', { success: true, data: { id: 'file_1', file: 'file:///etc/passwd' } }],
     ['a path', { success: true, data: { id: 'file_1', file: '/1.mp3' } }],
-  ])('is refused with %s', (_name, body) => {
+  ])('is rejected with %s', (_name, body) => {
     expect(read(body)).toBe('BODY_INVALID');
   });
 
-  it('is refused with a message that says what is wrong', () => {
+  it('is rejected with a message that names the problem', () => {
     expect(() => parseCallback({ success: true, data: { id: 'file_1' } })).toThrow(
       "The callback's body cannot be read: `data.file` must be an http(s) URL.",
     );
   });
 
-  it('is read with a number as id', () => {
+  it('is accepted with a number as id', () => {
     expect(read({ success: false, data: { id: 42 } })).toMatchObject({ fileId: '42' });
   });
 
@@ -92,7 +92,7 @@ describe('the body of a callback', () => {
     ['that is true', true],
     ['that is a function', () => success()],
     ['that is a Map', new Map([['success', true]])],
-  ])('is BODY_INVALID when a parser made something of it %s', async (_name, body) => {
+  ])('is BODY_INVALID if it is a parsed value %s', async (_name, body) => {
     const verification = verifyWebhook({ url: await signed(), body }, { secret });
     await expect(verification).rejects.toMatchObject({ code: 'BODY_INVALID' });
   });
@@ -106,7 +106,7 @@ describe('the body of a callback', () => {
     }
   });
 
-  it('is given up when it does not arrive within four seconds', async () => {
+  it('is rejected if it does not arrive within four seconds', async () => {
     const url = await signed();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
@@ -131,14 +131,14 @@ describe('the body of a callback', () => {
     }
   });
 
-  it('is refused when it is not UTF-8', async () => {
+  it('is rejected if it is not UTF-8', async () => {
     const body = Uint8Array.of(0x22, 0xff, 0x22);
     await expect(verifyWebhook({ url: await signed(), body }, { secret })).rejects.toMatchObject({
       code: 'BODY_INVALID',
     });
   });
 
-  it('may cut a character between two chunks', async () => {
+  it('may have a character that is split between two chunks', async () => {
     const bytes = new TextEncoder().encode(JSON.stringify(success('🎧')));
     const chunks = (async function* () {
       for (const byte of bytes) {
@@ -159,7 +159,7 @@ describe('the body of a callback', () => {
     ).rejects.toMatchObject({ code: 'BODY_TOO_LARGE' });
   });
 
-  it('is not read to its end when it has none', async () => {
+  it('is not read to its end if it is endless', async () => {
     let chunks = 0;
     const cancel = vi.fn();
     const body = new ReadableStream({

@@ -17,7 +17,7 @@ afterEach(() => vi.restoreAllMocks());
 const other = 'another secret of the tests';
 const path = (url: string) => url.slice(new URL(url).origin.length);
 
-/** The code with which a callback is refused. */
+/** Returns the code with which a callback is rejected. */
 async function refusal(verification: Promise<unknown>): Promise<string> {
   const error = await verification.then(
     () => expect.fail('The callback was accepted.'),
@@ -25,17 +25,17 @@ async function refusal(verification: Promise<unknown>): Promise<string> {
   );
   expect(error).toBeInstanceOf(WebhookVerificationError);
   expect(isPostreelError(error)).toBe(true);
-  return (error as WebhookVerificationError).code; // as: just seen
+  return (error as WebhookVerificationError).code; // as: checked in the line above
 }
 
 describe('a genuine callback', () => {
-  it('tells that a file is finished, and where it lies', async () => {
+  it('returns the id and the address of a finished file', async () => {
     const result = await verifyWebhook(post(await signed()), { secret });
     expect(result).toMatchObject({ fileId: 'file_1', status: 'success', url: fileUrl });
     expect(result.raw).toEqual(success());
   });
 
-  it('tells that a generation failed', async () => {
+  it('returns the error of a failed generation', async () => {
     const result = await verifyWebhook(post(await signed(), failure()), { secret });
     expect(result).toMatchObject({ fileId: 'file_1', status: 'error', raw: failure() });
     expect(result.url).toBeUndefined();
@@ -44,9 +44,9 @@ describe('a genuine callback', () => {
   it.each([
     ['text', JSON.stringify(success())],
     ['bytes', new TextEncoder().encode(JSON.stringify(success()))],
-    ['what a parser made of it', success()],
+    ['a parsed object', success()],
     ['a stream', post(base).body],
-  ])('may come as path and %s', async (_name, body) => {
+  ])('may be given as path and %s', async (_name, body) => {
     const url = path(await signed());
     await expect(verifyWebhook({ url, body }, { secret })).resolves.toMatchObject({
       fileId: 'file_1',
@@ -63,7 +63,7 @@ describe('a genuine callback', () => {
       'a parameter more',
       (url: URL) => altered(url.href, (u) => u.searchParams.append('trace', '1')),
     ],
-  ])('passes a proxy that makes of it %s', async (_name, rewrite) => {
+  ])('is accepted behind a proxy that changes its address to %s', async (_name, rewrite) => {
     const url = new URL(await signed(`${base}/a%20b?z=c%20d&y=1`));
     const { body } = post(base);
     await expect(verifyWebhook({ url: rewrite(url), body }, { secret })).resolves.toMatchObject({
@@ -78,27 +78,27 @@ describe('a genuine callback', () => {
 });
 
 describe('a forged callback', () => {
-  it('without a signature is refused', async () => {
+  it('without a signature is rejected', async () => {
     expect(await refusal(verifyWebhook(post(base), { secret }))).toBe('SIGNATURE_MISSING');
   });
 
-  it.each(['nonce', 'expires', 'signature'])('without its %s is refused', async (part) => {
+  it.each(['nonce', 'expires', 'signature'])('without its %s is rejected', async (part) => {
     const url = altered(await signed(), (u) => u.searchParams.delete(`postreel_${part}`));
     expect(await refusal(verifyWebhook(post(url), { secret }))).toBe('SIGNATURE_MISSING');
   });
 
-  it('with two nonces is refused', async () => {
+  it('with two nonces is rejected', async () => {
     const url = `${await signed()}&postreel_nonce=0`;
     expect(await refusal(verifyWebhook(post(url), { secret }))).toBe('SIGNATURE_MISSING');
   });
 
-  it('signed with another secret is refused', async () => {
+  it('signed with another secret is rejected', async () => {
     const url = await signWebhookUrl(base, { secret: other });
     expect(await refusal(verifyWebhook(post(url), { secret }))).toBe('SIGNATURE_INVALID');
   });
 
   it.each(['0'.repeat(64), 'no hex', 'A'.repeat(64), 'é'.repeat(64)])(
-    'with the signature %j is refused',
+    'with the signature %j is rejected',
     async (signature) => {
       const url = altered(await signed(), (u) =>
         u.searchParams.set('postreel_signature', signature),
@@ -117,13 +117,13 @@ describe('a forged callback', () => {
     expect(verify.mock.calls[0]?.[2]).toEqual(new Uint8Array(32));
   });
 
-  it('has its body unread', async () => {
+  it('is rejected before its body is read', async () => {
     const request = post(base);
     await refusal(verifyWebhook(request, { secret }));
     expect(request.bodyUsed).toBe(false);
   });
 
-  it('is refused without showing secret, signature or body', async () => {
+  it('is rejected with an error that shows no secret, signature or body', async () => {
     const url = altered(await signed(), (u) => {
       u.pathname = '/admin';
     });
@@ -137,7 +137,7 @@ describe('a forged callback', () => {
 });
 
 describe('an altered callback', () => {
-  it('with its signature in capitals is refused: it has one spelling', async () => {
+  it('with its signature in capitals is rejected, because there is one spelling', async () => {
     const url = altered(await signed(), ({ searchParams }) => {
       const signature = searchParams.get('postreel_signature') ?? '';
       searchParams.set('postreel_signature', signature.toUpperCase());
@@ -180,31 +180,31 @@ describe('an altered callback', () => {
     ['one parameter less', (url) => url.searchParams.delete('order')],
     ['another nonce', (url) => url.searchParams.set('postreel_nonce', 'ab'.repeat(16))],
     ['a later expiry', (url) => url.searchParams.set('postreel_expires', '99999999999999')],
-  ])('with %s is refused', async (_name, change) => {
+  ])('with %s is rejected', async (_name, change) => {
     const url = altered(await signed('https://shop.example/orders/1?order=1'), change);
     expect(await refusal(verifyWebhook(post(url), { secret }))).toBe('SIGNATURE_INVALID');
   });
 });
 
-describe('a secret that is rotated', () => {
+describe('a list of secrets', () => {
   const secrets = [other, secret];
 
-  it('accepts addresses that were signed with the old one', async () => {
+  it('accepts addresses signed with the old secret', async () => {
     await expect(verifyWebhook(post(await signed()), { secret: secrets })).resolves.toBeDefined();
   });
 
-  it('signs new addresses with the first one', async () => {
+  it('signs new addresses with the first secret', async () => {
     const url = await signWebhookUrl(base, { secret: secrets });
     await expect(verifyWebhook(post(url), { secret: other })).resolves.toBeDefined();
     expect(await refusal(verifyWebhook(post(url), { secret }))).toBe('SIGNATURE_INVALID');
   });
 
-  it('still refuses the signature of a third one', async () => {
+  it('still rejects the signature of a third secret', async () => {
     const url = await signWebhookUrl(base, { secret: 'a third secret of the tests' });
     expect(await refusal(verifyWebhook(post(url), { secret: secrets }))).toBe('SIGNATURE_INVALID');
   });
 
-  it.each([[[]], [[secret, 'short']]])('is refused as %j', async (bad) => {
+  it.each([[[]], [[secret, 'short']]])('is rejected as %j', async (bad) => {
     await expect(verifyWebhook(post(base), { secret: bad })).rejects.toBeInstanceOf(
       ConfigurationError,
     );
@@ -212,7 +212,7 @@ describe('a secret that is rotated', () => {
 });
 
 describe('an expired callback', () => {
-  it('is refused from the moment of its expiry', async () => {
+  it('is rejected from the moment of its expiry', async () => {
     const url = await signed();
     const expiresAt = Number(new URL(url).searchParams.get('postreel_expires'));
     const at = (now: number) => verifyWebhook(post(url), { secret, now, seen: memorySeen() });
@@ -222,14 +222,14 @@ describe('an expired callback', () => {
 });
 
 describe('a replayed callback', () => {
-  it('is refused, with the same body or another', async () => {
+  it('is rejected, with the same body or another', async () => {
     const url = await signed();
     await verifyWebhook(post(url), { secret });
     expect(await refusal(verifyWebhook(post(url), { secret }))).toBe('REPLAYED');
     expect(await refusal(verifyWebhook(post(url, success('file_2')), { secret }))).toBe('REPLAYED');
   });
 
-  it('is refused when both come at once', async () => {
+  it('is rejected if both come at the same time', async () => {
     const url = await signed();
     const ends = await Promise.allSettled(
       [1, 2, 3].map(() => verifyWebhook(post(url), { secret })),
@@ -237,14 +237,14 @@ describe('a replayed callback', () => {
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  it('is accepted once its handling was given up', async () => {
+  it('is accepted once its claim was released', async () => {
     const [url, seen] = [await signed(), memorySeen()];
     const { nonce } = await verifyWebhook(post(url), { secret, seen });
     seen.release(nonce);
     await expect(verifyWebhook(post(url), { secret, seen })).resolves.toMatchObject({ nonce });
   });
 
-  it('is asked for in a store of your own', async () => {
+  it('is looked up in a custom store', async () => {
     const claim = vi.fn(() => Promise.resolve(false));
     const url = await signed();
     const verification = verifyWebhook(post(url), { secret, seen: { claim, release: () => 0 } });
@@ -256,21 +256,21 @@ describe('a replayed callback', () => {
     );
   });
 
-  it('does not count when the body could not be read', async () => {
+  it('does not count if the body could not be read', async () => {
     const url = await signed();
     expect(await refusal(verifyWebhook(post(url, 'no JSON'), { secret }))).toBe('BODY_INVALID');
     await expect(verifyWebhook(post(url), { secret })).resolves.toBeDefined();
   });
 });
 
-describe('how it is called', () => {
+describe('verifyWebhook()', () => {
   it('needs a secret of 16 characters', async () => {
     await expect(verifyWebhook(post(base), { secret: '' })).rejects.toBeInstanceOf(
       ConfigurationError,
     );
   });
 
-  it('says so when the body was read before', async () => {
+  it('rejects with a clear error if the body was read before', async () => {
     const request = post(await signed());
     await request.text();
     await expect(verifyWebhook(request, { secret })).rejects.toMatchObject({ code: 'BODY_USED' });

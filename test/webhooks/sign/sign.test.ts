@@ -3,7 +3,7 @@ import { signWebhookUrl, verifyWebhook } from 'postreel/webhooks';
 import { describe, expect, it } from 'vitest';
 import { base, post, secret, signed } from '../../support/webhooks/callbacks.js';
 
-describe('signWebhookUrl', () => {
+describe('signWebhookUrl()', () => {
   it('adds a nonce, an expiry and a signature', async () => {
     const { searchParams } = new URL(await signed());
     expect([...searchParams.keys()]).toEqual([
@@ -15,11 +15,11 @@ describe('signWebhookUrl', () => {
     expect(searchParams.get('postreel_signature')).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('makes another address each time', async () => {
+  it('makes a different address each time', async () => {
     expect(await signed()).not.toBe(await signed());
   });
 
-  it('keeps the query that is there, letter by letter', async () => {
+  it('keeps the existing query, letter by letter', async () => {
     const url = await signed(`${base}?order=4%2F2&name=a%20b~c&empty`);
     expect(
       url.startsWith(
@@ -29,17 +29,17 @@ describe('signWebhookUrl', () => {
     await expect(verifyWebhook(post(url), { secret })).resolves.toMatchObject({ fileId: 'file_1' });
   });
 
-  it('takes a URL and leaves it as it was', async () => {
+  it('takes a URL object and does not change it', async () => {
     const url = new URL(base);
     expect((await signWebhookUrl(url, { secret })).startsWith(`${base}?`)).toBe(true);
     expect(url.href).toBe(base);
   });
 
-  it('drops the fragment, which is never sent', async () => {
+  it('removes the fragment, which is never sent', async () => {
     expect(await signed(`${base}#top`)).not.toContain('#');
   });
 
-  it('signs an address anew that was signed before', async () => {
+  it('signs an address again that was signed before', async () => {
     const again = await signed(await signed(`${base}?order=1`));
     expect([...new URL(again).searchParams]).toHaveLength(5);
     await expect(verifyWebhook(post(again), { secret })).resolves.toMatchObject({
@@ -47,7 +47,7 @@ describe('signWebhookUrl', () => {
     });
   });
 
-  it('is good for a day unless told otherwise', async () => {
+  it('makes an address that expires after a day by default', async () => {
     const expiry = (url: string) => Number(new URL(url).searchParams.get('postreel_expires'));
     const before = Date.now();
     const [day, minute] = [
@@ -61,7 +61,7 @@ describe('signWebhookUrl', () => {
   });
 
   it.each(['ftp://shop.example/', 'media-done', '/media-done', 'javascript:alert(1)', ''])(
-    'refuses an address that cannot be called: %j',
+    'rejects an address that cannot be called: %j',
     async (url) => {
       const refusal = signed(url);
       await expect(refusal).rejects.toBeInstanceOf(InvalidRequestError);
@@ -80,19 +80,19 @@ describe('signWebhookUrl', () => {
   it.each([
     [15, false],
     [16, true],
-  ])('takes a secret of %i characters: %j', async (length, isTaken) => {
+  ])('accepts a secret of %i characters: %j', async (length, isTaken) => {
     const address = signWebhookUrl(base, { secret: 'x'.repeat(length) });
     await (isTaken ? expect(address).resolves.toContain(base) : expect(address).rejects.toThrow());
   });
 
-  it('refuses a short secret and does not show it', async () => {
+  it('rejects a short secret and does not show it', async () => {
     const refusal = signWebhookUrl(base, { secret: 'hunter2' });
     await expect(refusal).rejects.toBeInstanceOf(ConfigurationError);
     await expect(refusal).rejects.toThrow('must be a string of at least 16 characters');
     await expect(refusal).rejects.not.toThrow('hunter2');
   });
 
-  it.each([0, -1, Number.NaN, Infinity])('refuses an expiry of %d', async (expiresIn) => {
+  it.each([0, -1, Number.NaN, Infinity])('rejects an expiry of %d', async (expiresIn) => {
     await expect(signWebhookUrl(base, { secret, expiresIn })).rejects.toBeInstanceOf(
       ConfigurationError,
     );

@@ -11,7 +11,10 @@ declare global {
   var extras: { autoPage(given: unknown): () => void };
 }
 
-/** What arrives of a component that is mounted under StrictMode and gets other props later. */
+/**
+ * The events that arrive from a component that is mounted under StrictMode and gets other props
+ * later.
+ */
 const mounted = (name: string, scene: Scene, expected: readonly object[]): Case => ({
   name,
   run: async ({ open, service, settled }: World) => {
@@ -33,7 +36,7 @@ const mounted = (name: string, scene: Scene, expected: readonly object[]): Case 
 
 const PROXIED: PageOptions = { proxy: true, baseUrl: '/collect' };
 
-/** A page that sends through a route of its own site. */
+/** A page that sends through a route of its site. */
 async function throughProxy(world: World): Promise<void> {
   const { service } = world;
   const page = await world.open(PROXIED);
@@ -71,7 +74,7 @@ const lives = (name: string, options: PageOptions, path?: string): Case => ({
   },
 });
 
-/** A storage of which one method throws, from the beginning or after some events. */
+/** A storage with one method that throws, from the beginning or after some events. */
 const failingStorage = (method: string): string =>
   `let calls = 0;
   const original = Storage.prototype.${method};
@@ -80,7 +83,7 @@ const failingStorage = (method: string): string =>
     return original.apply(this, given);
   };`;
 
-/** `reset()` and `deny()` end, and the denial holds in the tab. */
+/** `reset()` and `deny()` return, and the denial applies in the tab. */
 async function deniesWithoutStorage(world: World): Promise<void> {
   const before = `Object.defineProperty(window, 'localStorage', { get() {
     throw new DOMException('NS_ERROR_FILE_CORRUPTED');
@@ -106,7 +109,7 @@ async function withFullStorage(world: World): Promise<void> {
           localStorage.setItem(`fill-${size}-${n}`, 'x'.repeat(size));
         }
       } catch {
-        // Full for this size: a smaller one may fit.
+        // Full for this size: a smaller text may fit.
       }
     }
   });
@@ -115,7 +118,7 @@ async function withFullStorage(world: World): Promise<void> {
   await filler.close();
 }
 
-/** Five thousand keys of the host, beside none. */
+/** Compares a storage with five thousand keys of the host with an empty one. */
 async function besideManyKeys(world: World): Promise<void> {
   const time = async () => {
     const page = await world.open({ maxQueue: 5000, maxBytes: 5_000_000, consent: 'granted' });
@@ -144,7 +147,7 @@ async function besideManyKeys(world: World): Promise<void> {
   );
 }
 
-/** Prerendered: nobody sees it yet. */
+/** Prerendered: not shown yet. */
 const PRERENDERED = code(() => {
   let isPrerendering = true;
   Object.defineProperty(document, 'prerendering', { get: () => isPrerendering });
@@ -167,7 +170,7 @@ async function prerendered(world: World): Promise<void> {
   expectExactly(world.figures('prerendered, then shown', 5));
 }
 
-/** Told once, and nothing is lost. */
+/** One warning, and no event is lost. */
 async function redirected(world: World): Promise<void> {
   world.service.reply = () => ({ status: 308, headers: { Location: '/v1/track/' } });
   const page = await world.open();
@@ -184,9 +187,9 @@ async function redirected(world: World): Promise<void> {
   expectExactly(world.figures('a 308, then the service', 5));
 }
 
-/** The snippet in a page whose policy lets it load the script, or does not. */
+/** The snippet in a page whose policy allows or forbids to load the script. */
 const snippet = (name: string, isLoaded: boolean): Case => ({
-  name: `settles what the snippet has queued: ${name}`,
+  name: `settles the queued calls of the snippet: ${name}`,
   run: async (world) => {
     const page = await world.visit(`/snippet/${name}`);
     const flushed = await page.evaluate(() => {
@@ -200,7 +203,10 @@ const snippet = (name: string, isLoaded: boolean): Case => ({
   },
 });
 
-/** Routes by `history` and by the Navigation API, and Back from the cache; asked for twice. */
+/**
+ * Routes by `history` and by the Navigation API, and Back from the cache; autoPage() is called
+ * twice.
+ */
 async function pageViews(world: World): Promise<void> {
   const page = await world.open();
   await page.evaluate(() => {
@@ -239,19 +245,19 @@ async function pageViews(world: World): Promise<void> {
     world.service.accepted
       .filter(({ event }) => event === 'page_viewed')
       .map(({ data }) => new URL((data?.['url'] as { value: string }).value).pathname);
-  // What the exit hands over leaves together.
+  // The exit sends the events it hands over in one request.
   const expected = ['/', '/one', '/two', ...(wasRestored ? ['/two'] : [])];
   await until(() => paths().length >= expected.length);
   expect(paths().sort()).toEqual(expected.sort());
   await page.close();
 }
 
-/** What stands around a tracker, and what it may meet. */
+/** The tracker in different pages and environments. */
 export const GUESTS: readonly Case[] = [
   mounted('tracks once per mount with React under StrictMode', 'Panel', [{ name: 'first' }]),
   mounted('tracks once for a component that suspends twice', 'Loading', [{ name: 'first' }]),
-  mounted('leaves a component alone whose event cannot be sent', 'Broken', []),
-  { name: 'sees each page once, by whatever router, and again after Back', run: pageViews },
+  mounted('does not break a component whose event cannot be sent', 'Broken', []),
+  { name: 'tracks each page once with any router, and again after Back', run: pageViews },
   snippet('allowed', true),
   snippet('trusted', true),
   snippet('untrusted', false),
@@ -262,15 +268,15 @@ export const GUESTS: readonly Case[] = [
     deliveries: BOTH,
     run: throughProxy,
   },
-  lives('lives in memory where the storage is forbidden', {}, '/sandbox'),
-  lives('lives in memory with storage: memory', { storage: 'memory' }),
-  lives('goes on when setItem fails later', { before: failingStorage('setItem') }),
-  lives('goes on when getItem fails later', { before: failingStorage('getItem') }),
-  lives('goes on when removeItem fails later', { before: failingStorage('removeItem') }),
-  { name: 'lives in memory where the storage is full', run: withFullStorage },
-  { name: 'denies and resets where the storage is damaged', run: deniesWithoutStorage },
+  lives('keeps events in memory if the storage is forbidden', {}, '/sandbox'),
+  lives('keeps events in memory with storage: memory', { storage: 'memory' }),
+  lives('continues if setItem fails later', { before: failingStorage('setItem') }),
+  lives('continues if getItem fails later', { before: failingStorage('getItem') }),
+  lives('continues if removeItem fails later', { before: failingStorage('removeItem') }),
+  { name: 'keeps events in memory if the storage is full', run: withFullStorage },
+  { name: 'denies and resets if the storage is damaged', run: deniesWithoutStorage },
   {
-    name: 'lives in an insecure context, without Web Locks',
+    name: 'works in an insecure context, without Web Locks',
     engines: ['chromium', 'firefox'],
     run: async (world) => {
       const url = world.app.url.replace('127.0.0.1', INSECURE) + '/';
@@ -292,11 +298,11 @@ export const GUESTS: readonly Case[] = [
     }),
     speed: 60,
   }),
-  { name: 'tells of a redirect by its address, and keeps the events', run: redirected },
+  { name: 'warns of a redirect with its address, and keeps the events', run: redirected },
   { name: 'sends nothing from a prerendered page before it is shown', run: prerendered },
-  { name: 'tracks as fast beside 5 000 keys of the host', isAlone: true, run: besideManyKeys },
+  { name: 'tracks as fast with 5 000 keys of the host in the storage', isAlone: true, run: besideManyKeys },
   {
-    name: 'waits as long as a 429 asks, on the next page too',
+    name: 'waits for Retry-After after a 429, on the next page too',
     run: async (world) => {
       const { service } = world;
       service.reply = ({ index }) =>
