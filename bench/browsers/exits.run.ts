@@ -102,22 +102,22 @@ async function runOnce(world: World, exit: Exit, address: string, row: Row): Pro
   await until(() => numbers(world).length >= EVENTS, 5000).catch(() => undefined);
   const atOnce = new Set(numbers(world)).size;
   await page.close();
-  const told = await toldByNextVisit(world);
+  const reported = await unconfirmedOnNextVisit(world);
   const arrived = numbers(world);
   const delivered = new Set(arrived);
   const missing = Array.from({ length: EVENTS }, (_, n) => n).filter((n) => !delivered.has(n));
-  const isTold = (n: number) => told.includes(n);
+  const isReported = (n: number) => reported.includes(n);
   row.runs++;
   row.sent += EVENTS;
   row.atOnce += atOnce;
   row.delivered += delivered.size;
   row.repeated += arrived.length - delivered.size;
-  row.unconfirmed += missing.filter(isTold).length;
-  row.lost += missing.filter((n) => !isTold(n)).length;
+  row.unconfirmed += missing.filter(isReported).length;
+  row.lost += missing.filter((n) => !isReported(n)).length;
 }
 
 /** The numbers of the events that the next visit of the app reports as `unconfirmed`. */
-async function toldByNextVisit(world: World): Promise<readonly number[]> {
+async function unconfirmedOnNextVisit(world: World): Promise<readonly number[]> {
   const page = await world.open();
   await world.settled(page);
   const told = await page.evaluate(() =>

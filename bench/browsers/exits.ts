@@ -12,7 +12,7 @@ const ready = (page: Tab): Promise<void> =>
 
 const isAtOther = (): boolean => location.pathname === '/other';
 
-const arrive = (page: Tab): Promise<void> =>
+const waitForOther = (page: Tab): Promise<void> =>
   until(() => page.evaluate(isAtOther).catch(() => false));
 
 async function leave<Argument>(
@@ -30,7 +30,7 @@ const to =
     const page = await world.open();
     await ready(page);
     await leave(page, work, other);
-    await arrive(page);
+    await waitForOther(page);
     return page;
   };
 
@@ -47,7 +47,7 @@ const back: Exit = async (world, other) => {
     },
     undefined,
   );
-  await arrive(page);
+  await waitForOther(page);
   return page;
 };
 
@@ -56,7 +56,7 @@ const forward: Exit = async (world, other) => {
   const page = await world.open();
   await ready(page);
   await leave(page, (address) => location.assign(address), other);
-  await arrive(page);
+  await waitForOther(page);
   await leave(page, () => void setTimeout(() => history.back()), undefined);
   await until(() => page.evaluate(() => 'tracker' in window).catch(() => false));
   await ready(page);
@@ -68,7 +68,7 @@ const forward: Exit = async (world, other) => {
     },
     undefined,
   );
-  await arrive(page);
+  await waitForOther(page);
   return page;
 };
 

@@ -57,8 +57,8 @@ const hide = (): void => {
 
 describe.each(ENGINES)('phones in %s', (engine) => {
   // The drivers of Firefox and WebKit end together with the process of their page.
-  const fates = ['hidden', 'frozen', ...(engine === 'chromium' ? ['killed'] : [])];
-  it.each(fates)(
+  const endings = ['hidden', 'frozen', ...(engine === 'chromium' ? ['killed'] : [])];
+  it.each(endings)(
     '%s',
     async (what) => {
       const sum = { sent: 0, atOnce: 0, delivered: 0, repeated: 0, unconfirmed: 0, lost: 0 };

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { fileJournal } from '../../src/node/index.js';
 import { fingerprint } from '../../src/core/values.js';
-import { bundled } from '../../test/support/node/bundled.js';
+import { bundleScript } from '../../test/support/node/bundled.js';
 import { median, report, type Rows } from '../report.js';
 
 // A journal of many months: the cost for each process that opens it, and the cost of a compaction.
@@ -24,7 +24,7 @@ interface Run {
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'postreel-bench-journal-'));
-const child = await bundled('bench/journal/child.ts');
+const child = await bundleScript('bench/journal/child.ts');
 try {
   const path = join(folder, 'journal.jsonl');
   const opened: Record<string, Rows[string]> = {};

@@ -4,8 +4,8 @@ import type * as Messaging from '../../src/messaging/index.js';
 import type { Limiter } from './limiters.js';
 
 // The built package, to measure its budget rather than the sources.
-const door = pathToFileURL(resolve('dist/esm/messaging/index.js')).href;
-const { MessagingClient } = (await import(door)) as typeof Messaging; // as: it is built from these sources
+const entryPoint = pathToFileURL(resolve('dist/esm/messaging/index.js')).href;
+const { MessagingClient } = (await import(entryPoint)) as typeof Messaging; // as: it is built from these sources
 
 // The first call loads modules from the disk, which the virtual clock does not wait for.
 const first = new MessagingClient({

@@ -88,8 +88,8 @@ export class VirtualClock {
     const dateNow = Date.now;
     const performanceNow = performance.now.bind(performance);
     const later = (run: (...facts: unknown[]) => void, delayMs = 1, ...facts: unknown[]) =>
-      this.at(this.now + whole(delayMs), () => run(...facts));
-    const repeat = (run: () => void, delayMs = 1) => this.#repeat(run, whole(delayMs));
+      this.at(this.now + roundDelay(delayMs), () => run(...facts));
+    const repeat = (run: () => void, delayMs = 1) => this.#repeat(run, roundDelay(delayMs));
     const forget = (handle: Handle | undefined) => handle?.cancel();
     Object.assign(globalThis, {
       setTimeout: later,
@@ -172,7 +172,7 @@ export class VirtualClock {
 }
 
 // Rounds like the real timers: to whole milliseconds, at least one.
-function whole(delayMs: number): number {
+function roundDelay(delayMs: number): number {
   return Math.max(1, Math.trunc(delayMs));
 }
 

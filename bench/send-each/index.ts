@@ -4,7 +4,7 @@ import { Pool } from 'pg';
 import { MessagingClient } from '../../src/index.js';
 import { migratePostgres, postgresJournal } from '../../src/postgres/index.js';
 import { createFakeMessaging, startFakeServer } from '../../src/testing/index.js';
-import { bundled } from '../../test/support/node/bundled.js';
+import { bundleScript } from '../../test/support/node/bundled.js';
 import { startPostgres } from '../../test/support/stores/postgres-server.js';
 import { randomFrom } from '../rate-limit/random.js';
 
@@ -19,7 +19,7 @@ const pool = new Pool({ connectionString: postgres.url });
 await migratePostgres(pool);
 try {
   console.table([await race()]);
-  console.table(await growth());
+  console.table(await measureGrowth());
 } finally {
   await pool.end();
   await postgres.stop();
@@ -27,7 +27,7 @@ try {
 
 async function race() {
   const random = randomFrom(people);
-  const child = await bundled('bench/send-each/child.ts');
+  const child = await bundleScript('bench/send-each/child.ts');
   const server = await startFakeServer({ messaging: { rateLimit: { limit: 10_000_000 } } });
   const { messaging, messagingUrl } = server;
   const path = 'POST /v1/send';
@@ -105,7 +105,7 @@ async function outputOf(child: ChildProcess): Promise<string> {
 
 // A tenth of the people first, on the same machine in the same run, each size with a separate
 // journal.
-async function growth() {
+async function measureGrowth() {
   const few = await secondsFor(names / 10);
   const many = await secondsFor(names);
   return [

@@ -2,9 +2,9 @@
 import { clients } from '../calls/clients.mjs';
 
 const [, , name, url] = process.argv;
-const doors = { postreel: '../../dist/esm/index.js' };
+const entryPoints = { postreel: '../../dist/esm/index.js' };
 const before = process.cpuUsage();
-await import(doors[name] ?? name);
+await import(entryPoints[name] ?? name);
 const importMs = since(before);
 const client = await clients[name](url);
 await client.record();

@@ -68,7 +68,7 @@ const begunAt = String(Date.now());
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Workers make the jobs of one engine while faults happen. */
-export async function crew(scene: Crew): Promise<CrewResult> {
+export async function runCrew(scene: Crew): Promise<CrewResult> {
   const { engine, queues, jobs: count, speed, lost, keys, workers } = scene;
   const random = randomFrom(count + scene.kills);
   // Three to eight minutes on the workers' clock.
@@ -266,7 +266,7 @@ async function storedIn({
 /** Bundles the worker with the sources into an executable file. */
 export async function bundleWorker(folder: string): Promise<string> {
   const outfile = join(folder, 'worker.mjs');
-  const doors = ['bullmq', 'pg-boss', 'postgres', 'redis'];
+  const entryPoints = ['bullmq', 'pg-boss', 'postgres', 'redis'];
   await build({
     entryPoints: [fileURLToPath(new URL('worker.ts', import.meta.url))],
     outfile,
@@ -276,7 +276,10 @@ export async function bundleWorker(folder: string): Promise<string> {
     packages: 'external',
     alias: {
       ...Object.fromEntries(
-        doors.map((door) => [`postreel/${door}`, join(root, `src/${door}/index.ts`)]),
+        entryPoints.map((entryPoint) => [
+          `postreel/${entryPoint}`,
+          join(root, `src/${entryPoint}/index.ts`),
+        ]),
       ),
       postreel: join(root, 'src/index.ts'),
     },

@@ -1,5 +1,5 @@
-import { crew, type Crew } from './crew.js';
-import { beginning } from './waiting.js';
+import { runCrew, type Crew } from './crew.js';
+import { measureBeginning } from './waiting.js';
 
 // `JOBS=2000 npm run bench:workers` runs the long form: about a quarter of an hour for each engine.
 const jobs = Number(process.env['JOBS'] ?? 200);
@@ -21,7 +21,7 @@ if (jobs > 0) {
 if (waiting > 0) {
   const rows: Record<string, object> = {};
   for (const engine of chosen) {
-    rows[engine] = await beginning(engine, waiting);
+    rows[engine] = await measureBeginning(engine, waiting);
   }
   console.log(`\nA worker begins with ${waiting} jobs waiting`);
   console.table(rows);
@@ -42,7 +42,7 @@ async function race(): Promise<void> {
       restarts: 1,
       ...more,
     };
-    const { ratio, ...counts } = await crew(scene);
+    const { ratio, ...counts } = await runCrew(scene);
     rows[engine] = { ...counts, 'times the bound': Number(ratio.toFixed(3)) };
   }
   console.table(rows);

@@ -62,13 +62,14 @@ export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
     const apiKey = `media_worker_${++born}`;
     fake.apiKeys.add(apiKey);
     // After its death, a worker's operations never resolve.
-    const alive: Alive = (work) => (death.signal.aborted ? new Promise(() => undefined) : work());
+    const runIfAlive: Alive = (work) =>
+      death.signal.aborted ? new Promise(() => undefined) : work();
     const media = new MediaClient({
       apiKey,
       baseUrl: fake.baseUrl,
-      fetch: (input, init) => alive(() => fake.fetch(input, init)),
-      journal: onlyWhile(alive, journal),
-      rateLimit: { store: onlyWhile(alive, store) },
+      fetch: (input, init) => runIfAlive(() => fake.fetch(input, init)),
+      journal: onlyWhile(runIfAlive, journal),
+      rateLimit: { store: onlyWhile(runIfAlive, store) },
       validation: { responses: 'off' },
     });
     const make = bullmqProcessor(media, {

@@ -19,7 +19,10 @@ const watchMs = 10_000;
 const maxMs = 60_000;
 
 /** Starts one worker, in real time, at a queue of this length. */
-export async function beginning(engine: WorkerTask['engine'], waiting: number): Promise<Beginning> {
+export async function measureBeginning(
+  engine: WorkerTask['engine'],
+  waiting: number,
+): Promise<Beginning> {
   const queues = ['videos'];
   const parts = await (engine === 'bullmq' ? bullmqEngine(queues) : pgBossEngine(queues, 3_600));
   const server = await startFakeServer({ media: { rateLimit: { headers: 'none' } } });

@@ -27,15 +27,18 @@ describe('four processes with one limit, some of them killed', () => {
     expect(result.used).toBeLessThanOrEqual(1);
   });
 
-  it.skipIf(noPostgres)('are never rejected with one Postgres, and use most of the limit', async () => {
-    const postgres = await startPostgres();
-    stops.push(() => postgres.stop());
-    const pool = new Pool({ connectionString: postgres.url });
-    await migratePostgres(pool);
-    await pool.end();
-    const result = await race({ ...scene, limiter: 'postreel on Postgres', store: postgres.url });
-    expect(result.refused).toBe(0);
-    expect(result.used).toBeGreaterThan(0.5);
-    expect(result.used).toBeLessThanOrEqual(1);
-  });
+  it.skipIf(noPostgres)(
+    'are never rejected with one Postgres, and use most of the limit',
+    async () => {
+      const postgres = await startPostgres();
+      stops.push(() => postgres.stop());
+      const pool = new Pool({ connectionString: postgres.url });
+      await migratePostgres(pool);
+      await pool.end();
+      const result = await race({ ...scene, limiter: 'postreel on Postgres', store: postgres.url });
+      expect(result.refused).toBe(0);
+      expect(result.used).toBeGreaterThan(0.5);
+      expect(result.used).toBeLessThanOrEqual(1);
+    },
+  );
 });

@@ -46,7 +46,7 @@ describe.skipIf(noRedis)('bullmqProcessor() on a real Redis', () => {
         const { waiting = 0, delayed = 0, completed = 0, failed = 0 } = counts;
         return { waiting: waiting + delayed, completed, failed };
       },
-      hurry: () => queue.promoteJobs(),
+      makeAllDue: () => queue.promoteJobs(),
       close: () => Promise.all([queue.close(), ...workers.map((worker) => worker.close(true))]),
     };
   }

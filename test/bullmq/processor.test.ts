@@ -28,7 +28,7 @@ function jobOf(id: string, data: unknown, attemptsMade = 0) {
 }
 
 /** What BullMQ does after this error of a processor. */
-function heardOf(error: Error & { code?: string }, moves: readonly string[]): Heard {
+function reactionOf(error: Error & { code?: string }, moves: readonly string[]): Heard {
   switch (error.name) {
     case 'WaitingError':
       expect(moves).toEqual(['wait token']);
@@ -48,7 +48,7 @@ const open: OpenWorker = (media, options) => {
     const { job, moves } = jobOf(id, data, tries);
     return processor(job, 'token').then(
       (result) => ({ is: 'done', result }),
-      (error: unknown) => heardOf(error as Error, moves), // as: thrown by the processor
+      (error: unknown) => reactionOf(error as Error, moves), // as: thrown by the processor
     );
   };
 };

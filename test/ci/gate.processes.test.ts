@@ -12,7 +12,7 @@ afterEach(() => {
 });
 
 /** Runs the gate with a stub of npm that fails or prints for these arguments. */
-function gate(answers: Readonly<Record<string, { code?: number; prints?: string }>>) {
+function runGate(answers: Readonly<Record<string, { code?: number; prints?: string }>>) {
   const folder = mkdtempSync(join(tmpdir(), 'postreel-gate-'));
   folders.push(folder);
   const bin = join(folder, 'bin');
@@ -41,7 +41,7 @@ const suites = ['sockets', 'processes', 'stores', 'browsers', 'worlds', 'package
 
 describe('the gate', () => {
   it('runs the test command of the README, each heavy suite and each check, and adds up their counts', () => {
-    const { status, last, calls } = gate({
+    const { status, last, calls } = runGate({
       test: { prints: '8 passed, 0 failed, 1 skipped' },
       'run test:stores': { prints: '3 passed, 0 failed, 2 skipped' },
     });
@@ -64,14 +64,14 @@ describe('the gate', () => {
     'run lint',
     'run typecheck',
   ])('fails at once if `npm %s` fails', (words) => {
-    const { status, last, calls } = gate({ [words]: { code: 3 } });
+    const { status, last, calls } = runGate({ [words]: { code: 3 } });
     expect(calls.at(-1)).toBe(words);
     expect(status).toBe(3);
     expect(last).toBe('0 passed, 1 failed, 0 skipped');
   });
 
   it('counts the failed tests of the suite that stopped it', () => {
-    const { status, last } = gate({
+    const { status, last } = runGate({
       test: { code: 1, prints: '8 passed, 2 failed, 1 skipped' },
     });
     expect(last).toBe('8 passed, 2 failed, 1 skipped');

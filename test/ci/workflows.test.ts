@@ -41,12 +41,15 @@ describe('the release workflow', () => {
     expect(build).not.toContain(': write');
   });
 
-  it.each(['publish', 'announce'])('has no sources and installs no package in the job %s', (name) => {
-    const job = jobs.get(name);
-    expect(job).toContain('actions/download-artifact@');
-    expect(job).toContain(': write');
-    expect(job).not.toMatch(/actions\/checkout|npm (ci|install|run|pack)|npx/);
-  });
+  it.each(['publish', 'announce'])(
+    'has no sources and installs no package in the job %s',
+    (name) => {
+      const job = jobs.get(name);
+      expect(job).toContain('actions/download-artifact@');
+      expect(job).toContain(': write');
+      expect(job).not.toMatch(/actions\/checkout|npm (ci|install|run|pack)|npx/);
+    },
+  );
 
   it('publishes after the tests and the build', () => {
     expect(jobs.get('publish')).toContain('needs: [test, build]');

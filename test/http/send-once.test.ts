@@ -12,34 +12,37 @@ afterEach(() => {
 });
 
 /** The request that `sendOnce` passes to `fetch`. */
-async function sent(init: RequestInit): Promise<Sent> {
-  let seen: Sent = {};
+async function initSentFor(init: RequestInit): Promise<Sent> {
+  let passedInit: Sent = {};
   const fetch = (_url: unknown, given?: Sent) => {
-    seen = given ?? {};
+    passedInit = given ?? {};
     return Promise.resolve(new Response());
   };
   await sendOnce(fetch, 'https://a.test', init);
-  return seen;
+  return passedInit;
 }
 
 describe('Deno, which repeats requests by itself', () => {
-  it.each(['POST', 'PATCH', 'PUT', 'DELETE'])('gets the body of a %s as a stream', async (method) => {
-    vi.stubGlobal('Deno', {});
-    const text = await sent({ ...request, method, body: 'text' });
-    expect(text).toMatchObject({ headers: { a: 'b' }, duplex: 'half' });
-    expect(text.body).toBeInstanceOf(ReadableStream);
-    await expect(new Response(text.body ?? null).text()).resolves.toBe('text');
-    const nothing = await sent({ ...request, method });
-    expect(nothing.body).toBeInstanceOf(ReadableStream);
-    await expect(new Response(nothing.body ?? null).text()).resolves.toBe('');
-  });
+  it.each(['POST', 'PATCH', 'PUT', 'DELETE'])(
+    'gets the body of a %s as a stream',
+    async (method) => {
+      vi.stubGlobal('Deno', {});
+      const text = await initSentFor({ ...request, method, body: 'text' });
+      expect(text).toMatchObject({ headers: { a: 'b' }, duplex: 'half' });
+      expect(text.body).toBeInstanceOf(ReadableStream);
+      await expect(new Response(text.body ?? null).text()).resolves.toBe('text');
+      const nothing = await initSentFor({ ...request, method });
+      expect(nothing.body).toBeInstanceOf(ReadableStream);
+      await expect(new Response(nothing.body ?? null).text()).resolves.toBe('');
+    },
+  );
 });
 
 it.each(['POST', 'PATCH', 'PUT', 'DELETE'])(
   'on Bun, which repeats requests by itself, a %s gets a separate connection',
   async (method) => {
     vi.stubGlobal('Bun', {});
-    await expect(sent({ ...request, method })).resolves.toMatchObject({ keepalive: false });
+    await expect(initSentFor({ ...request, method })).resolves.toMatchObject({ keepalive: false });
   },
 );
 
@@ -78,10 +81,13 @@ async function initsOf(send: (fetch: typeof globalThis.fetch) => PromiseLike<unk
 }
 
 // Each of these calls once bypassed `sendOnce`.
-it.each(calls)('on Bun, which repeats requests by itself, %s gets a separate connection', async (_, send) => {
-  vi.stubGlobal('Bun', {});
-  expect(await initsOf(send)).toEqual([expect.objectContaining({ keepalive: false })]);
-});
+it.each(calls)(
+  'on Bun, which repeats requests by itself, %s gets a separate connection',
+  async (_, send) => {
+    vi.stubGlobal('Bun', {});
+    expect(await initsOf(send)).toEqual([expect.objectContaining({ keepalive: false })]);
+  },
+);
 
 // Next.js would answer an equal POST from its cache with "ok", without sending it.
 it.each([
@@ -110,10 +116,10 @@ it('a worker that does not know the `cache` option does not get it', async () =>
 
 it('every other request is passed to `fetch` unchanged', async () => {
   const post = { ...request, body: 'text' };
-  expect(await sent(post)).toEqual({ ...post, cache: 'no-store' });
+  expect(await initSentFor(post)).toEqual({ ...post, cache: 'no-store' });
   const get = { ...request, method: 'GET' };
   for (const runtime of ['Bun', 'Deno']) {
     vi.stubGlobal(runtime, {});
-    expect(await sent(get)).toEqual({ ...get, cache: 'no-store' });
+    expect(await initSentFor(get)).toEqual({ ...get, cache: 'no-store' });
   }
 });

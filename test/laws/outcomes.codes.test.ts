@@ -21,7 +21,7 @@ const codes = [
 ].filter((code) => code !== undefined);
 
 /** The codes that only a connection that never opened can have. */
-const ofConnecting: readonly string[] = [
+const connectCodes: readonly string[] = [
   ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'],
   ...['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME'],
   ...['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
@@ -45,7 +45,7 @@ it("a code means `not-sent` only if no byte can have been sent, whatever the err
     systemCalls.map((syscall): Subject => {
       const isProof =
         syscall === undefined
-          ? ofConnecting.includes(code)
+          ? connectCodes.includes(code)
           : syscall === 'connect' || syscall === 'getaddrinfo';
       const cause = fault({ code, syscall });
       return {
@@ -69,7 +69,10 @@ describe('a network error', () => {
   it.each<[string, unknown]>([
     ['each address of the host refused the connection', new AggregateError([refused, refused])],
     ['this very host was not found', fault({ code: 'ENOTFOUND', hostname: 'messaging.test' })],
-    ['its port refused the connection', fault({ code: 'ECONNREFUSED', syscall: 'connect', port: 443 })],
+    [
+      'its port refused the connection',
+      fault({ code: 'ECONNREFUSED', syscall: 'connect', port: 443 }),
+    ],
   ])('proves that nothing was sent if %s', async (_, thrown) => {
     await expectOutcome(thrown, true);
   });
@@ -78,7 +81,10 @@ describe('a network error', () => {
     ['one address refused, another was reset', new AggregateError([refused, reset])],
     ['another host was not found', fault({ code: 'ENOTFOUND', hostname: 'x.test' })],
     ['another port refused', fault({ code: 'ECONNREFUSED', syscall: 'connect', port: 80 })],
-    ['only the message mentions a connection error', new Error('tcp connect error: connection refused')],
+    [
+      'only the message mentions a connection error',
+      new Error('tcp connect error: connection refused'),
+    ],
     [
       'the words of Deno, elsewhere',
       new TypeError('error sending request for url (https://x/): client error (Connect): refused'),
@@ -99,7 +105,7 @@ describe("a network error behind Node's proxy", () => {
     fault({ code: 'ECONNREFUSED', syscall: 'connect', address, port });
   const named = 'http://user:secret@proxy.test:3128';
   const numbered = 'http://user:secret@127.0.0.1:3128/';
-  const over = (variables: Record<string, string>) => {
+  const withEnv = (variables: Record<string, string>) => {
     for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_USE_ENV_PROXY']) {
       vi.stubEnv(name.toLowerCase(), '');
       vi.stubEnv(name, '');
@@ -111,7 +117,11 @@ describe("a network error behind Node's proxy", () => {
 
   it.each<[string, Record<string, string>, unknown]>([
     ['the proxy refused the connection', { HTTPS_PROXY: numbered }, refused('127.0.0.1')],
-    ['the proxy, given by name, refused the connection', { HTTPS_PROXY: named }, refused('10.0.0.1')],
+    [
+      'the proxy, given by name, refused the connection',
+      { HTTPS_PROXY: named },
+      refused('10.0.0.1'),
+    ],
     [
       'the name of the proxy was not found',
       { HTTPS_PROXY: named },
@@ -134,7 +144,7 @@ describe("a network error behind Node's proxy", () => {
       refused('127.0.0.1'),
     ],
   ])('proves that nothing was sent if %s', async (_, variables, thrown) => {
-    over(variables);
+    withEnv(variables);
     const error = await expectOutcome(new TypeError('fetch failed', { cause: thrown }), true);
     expect(error?.message).toMatch(
       /could not reach the proxy (proxy\.test:3128|127\.0\.0\.1:3128|\[::1\]:80) \(E/,
@@ -143,7 +153,11 @@ describe("a network error behind Node's proxy", () => {
   });
 
   it.each<[string, Record<string, string>, unknown]>([
-    ['the proxy is switched off', { HTTPS_PROXY: numbered, NODE_USE_ENV_PROXY: '' }, refused('127.0.0.1')],
+    [
+      'the proxy is switched off',
+      { HTTPS_PROXY: numbered, NODE_USE_ENV_PROXY: '' },
+      refused('127.0.0.1'),
+    ],
     ['another address refused', { HTTPS_PROXY: numbered }, refused('127.0.0.2')],
     ['another port refused', { HTTPS_PROXY: numbered }, refused('127.0.0.1', 3129)],
     [
@@ -170,7 +184,7 @@ describe("a network error behind Node's proxy", () => {
     ],
     ['there is none', {}, refused('127.0.0.1')],
   ])('proves nothing if %s', async (_, variables, thrown) => {
-    over(variables);
+    withEnv(variables);
     await expectOutcome(new TypeError('fetch failed', { cause: thrown }), false);
   });
 });
@@ -198,8 +212,8 @@ async function expectOutcome(
 
 /** The message is misleading on purpose. */
 function fault(facts: Facts): Error {
-  const words = 'tcp connect error: connection refused, invalid peer certificate';
-  return Object.assign(new Error(words), facts);
+  const misleadingMessage = 'tcp connect error: connection refused, invalid peer certificate';
+  return Object.assign(new Error(misleadingMessage), facts);
 }
 
 function codeOf(Kind: unknown): string | undefined {

@@ -8,7 +8,7 @@ const disk = vi.hoisted(() => ({
   folders: new Map<string, Map<string, number>>(),
   turn: (): Promise<unknown> => Promise.resolve(),
   /** The number of folder reads that succeed before one fails. */
-  looks: Infinity,
+  readsLeft: Infinity,
 }));
 
 // Each operation waits for its turn, then happens atomically, as on a disk.
@@ -40,7 +40,7 @@ vi.mock('node:fs/promises', () => {
       return { close: inTurn(() => undefined) };
     }),
     readdir: inTurn((path) => {
-      if (disk.looks-- === 0) {
+      if (disk.readsLeft-- === 0) {
         throw failing('EMFILE');
       }
       return [...folderOf(path).keys()];
@@ -100,14 +100,14 @@ it('a lock admits one task at a time, in every order of disk operations', async 
       fc.option(fc.nat({ max: 30 })),
       async (scheduler, workers, isLeft, looks) => {
         disk.folders.clear();
-        disk.looks = looks ?? Infinity;
+        disk.readsLeft = looks ?? Infinity;
         if (isLeft) {
           // The claim of a dead process.
           disk.folders.set('file.lock', new Map([[`${pidScope()}-${2 ** 30}-a`, Date.now()]]));
         }
         const { most, done } = await work(scheduler, workers);
         expect(most).toBe(1);
-        expect(done).toBe(disk.looks < 0 ? workers - 1 : workers);
+        expect(done).toBe(disk.readsLeft < 0 ? workers - 1 : workers);
         expect(disk.folders.size).toBe(0);
       },
     ),

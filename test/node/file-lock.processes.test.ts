@@ -17,14 +17,16 @@ const taker = (path: string) => `
   }`;
 
 // A process in a separate PID namespace but with the same hostname, as in a container.
-const contained = ['unshare', '--pid', '--fork', '--mount-proc'];
+const inContainer = ['unshare', '--pid', '--fork', '--mount-proc'];
 
 it.skipIf(!canContain())(
   'a lock admits one process at a time to a file, also between containers with one hostname (needs unshare)',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'postreel-containers-'));
     const path = join(folder, 'budget.json');
-    const runs = await Promise.all([[], contained, contained].map((prefix) => run(prefix, path)));
+    const runs = await Promise.all(
+      [[], inContainer, inContainer].map((prefix) => run(prefix, path)),
+    );
     await rm(folder, { recursive: true, force: true });
     const slots = runs.flat();
     expect(slots).toHaveLength(limit);
@@ -35,7 +37,7 @@ it.skipIf(!canContain())(
 
 function canContain(): boolean {
   try {
-    execFileSync(contained[0]!, [...contained.slice(1), 'true'], { stdio: 'ignore' });
+    execFileSync(inContainer[0]!, [...inContainer.slice(1), 'true'], { stdio: 'ignore' });
     return true;
   } catch {
     return false;

@@ -28,7 +28,7 @@ let skippedMs = 0;
 const now = performance.now.bind(performance);
 
 /** Advances only the monotonic clock: the disk is a real one, and its times stay. */
-function passes(ms: number): void {
+function advanceClock(ms: number): void {
   skippedMs += ms;
   vi.spyOn(performance, 'now').mockImplementation(() => now() + skippedMs);
 }
@@ -125,10 +125,10 @@ describe('a lock between processes', () => {
         return Promise.resolve();
       });
       await sleep(100);
-      passes(59_000);
+      advanceClock(59_000);
       await sleep(100);
       expect(isDone).toBe(false);
-      passes(1_100);
+      advanceClock(1_100);
       await waiting;
     },
   );

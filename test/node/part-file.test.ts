@@ -35,7 +35,7 @@ afterEach(async () => {
 const facts = { version: '"a"', totalBytes: 12 };
 
 /** Writes the part of another process, under the name that it has while that process fills it. */
-async function leave(owner: string, text: string, { ageMs = 0, totalBytes = 12 } = {}) {
+async function writePartOf(owner: string, text: string, { ageMs = 0, totalBytes = 12 } = {}) {
   const own = await PartFile.open('file_1', path);
   const name = own.path.replace(/[0-9a-f]{16}-\d+-[^-]+(-[^-]+){4}\.part$/, `${owner}-x.part`);
   await own.remove();
@@ -46,7 +46,7 @@ async function leave(owner: string, text: string, { ageMs = 0, totalBytes = 12 }
 }
 
 /** Returns the part that a new download of the same file would continue. */
-async function found() {
+async function findPart() {
   const part = await PartFile.open('file_1', path);
   const text = await readFile(part.path, 'utf8');
   const { earlier } = part;
@@ -60,28 +60,28 @@ describe('the part of an earlier download', () => {
     ['its process is dead', `${here}-${nobody}`, 0],
     ['no byte came for a quarter of an hour, on any machine', `${elsewhere}-${nobody}`, 901_000],
   ])('is continued, except for its last byte, if %s', async (_, owner, ageMs) => {
-    await leave(owner, 'Good', { ageMs });
-    expect(await found()).toEqual({ bytes: 3, text: 'Good', others: [] });
+    await writePartOf(owner, 'Good', { ageMs });
+    expect(await findPart()).toEqual({ bytes: 3, text: 'Good', others: [] });
   });
 
   it.each([
     ['a running process', `${here}-${process.ppid}`],
     ['another machine or container', `${elsewhere}-${nobody}`],
   ])('is left to %s', async (_, owner) => {
-    await leave(owner, 'Good');
-    const { bytes, others } = await found();
+    await writePartOf(owner, 'Good');
+    const { bytes, others } = await findPart();
     expect(bytes).toBeUndefined();
     expect(others).toHaveLength(2);
   });
 
   it('is deleted if it is longer than its file', async () => {
-    await leave('left', 'Good morning!');
-    expect(await found()).toEqual({ bytes: undefined, text: '', others: [] });
+    await writePartOf('left', 'Good morning!');
+    expect(await findPart()).toEqual({ bytes: undefined, text: '', others: [] });
   });
 
   it('may be the whole file', async () => {
-    await leave('left', 'Good morning');
-    expect(await found()).toMatchObject({ bytes: 11 });
+    await writePartOf('left', 'Good morning');
+    expect(await findPart()).toMatchObject({ bytes: 11 });
   });
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundled } from '../support/node/bundled.js';
+import { bundleScript } from '../support/node/bundled.js';
 import { findRuntime, newest } from '../support/runtimes/runtimes.js';
 
 const program = `
@@ -36,11 +36,11 @@ interface Ending {
 
 describe('the functions of `postreel/node` under --permission', () => {
   let folder = '';
-  let built: Awaited<ReturnType<typeof bundled>>;
+  let built: Awaited<ReturnType<typeof bundleScript>>;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'postreel-permission-'));
     await writeFile(join(folder, 'program.ts'), program);
-    built = await bundled(join(folder, 'program.ts'));
+    built = await bundleScript(join(folder, 'program.ts'));
   });
   afterAll(async () => {
     await built.remove();

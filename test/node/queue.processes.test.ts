@@ -36,7 +36,7 @@ it('queues of three processes with one rate budget store keep both limits togeth
     const fileIds = ends.flatMap(({ output }) => output.trim().split('\n'));
     expect(fileIds).toHaveLength(names.length * films);
     expect(new Set(fileIds).size).toBe(names.length * films);
-    const { refused, inWindow, pending, accepted } = extremes(server);
+    const { refused, inWindow, pending, accepted } = measureLimits(server);
     expect({ refused, accepted }).toEqual({ refused: 0, accepted: names.length * films });
     expect(pending).toBeLessThanOrEqual(20);
     // The processes did compete: the limit of one process alone is twenty pending jobs.
@@ -64,7 +64,7 @@ function run(server: FakeServer, path: string, name: string) {
 }
 
 /** Measures both limits by the requests that the service received. */
-function extremes({ media: { requests, files } }: FakeServer) {
+function measureLimits({ media: { requests, files } }: FakeServer) {
   const calls = requests.filter(({ method }) => method === 'POST').map(({ at }) => at);
   const inWindow = calls.map(
     (at) => calls.filter((to) => to >= at && to < at + limits.windowMs).length,

@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 describe('fileRateBudgetStore()', () => {
-  rateBudgetContract(() => fileRateBudgetStore(path) as Required<RateBudgetStore>, passes);
+  rateBudgetContract(() => fileRateBudgetStore(path) as Required<RateBudgetStore>, advanceClock);
 
   it.each(['', '{"now":1,"projects":[["project",', '[]', 'null', '\0\0\0\0'])(
     'treats a truncated file as empty: %j',
@@ -53,15 +53,18 @@ describe('fileRateBudgetStore()', () => {
     await slotOf(store);
   });
 
-  it.each([-3_600_000, 3_600_000])('is not affected by a clock that is set by %i ms', async (ms) => {
-    const store = fileRateBudgetStore(path);
-    await store.release('project', await slotOf(store), limits);
-    await store.release('project', await slotOf(store), limits);
-    const now = Date.now() + ms;
-    vi.spyOn(Date, 'now').mockReturnValue(now);
-    const answer = await store.take('project', limits, leaseMs);
-    expect(answer).toEqual({ waitMs: expect.closeTo(60_000, -4) as number });
-  });
+  it.each([-3_600_000, 3_600_000])(
+    'is not affected by a clock that is set by %i ms',
+    async (ms) => {
+      const store = fileRateBudgetStore(path);
+      await store.release('project', await slotOf(store), limits);
+      await store.release('project', await slotOf(store), limits);
+      const now = Date.now() + ms;
+      vi.spyOn(Date, 'now').mockReturnValue(now);
+      const answer = await store.take('project', limits, leaseMs);
+      expect(answer).toEqual({ waitMs: expect.closeTo(60_000, -4) as number });
+    },
+  );
 
   it('does not treat an unreadable file as empty', async () => {
     const store = fileRateBudgetStore(path);
@@ -126,7 +129,7 @@ let skippedMs = 0;
 const uptime = process.hrtime.bigint.bind(process.hrtime);
 
 /** Advances only the machine's clock: the disk is a real one. */
-function passes(ms: number): Promise<void> {
+function advanceClock(ms: number): Promise<void> {
   skippedMs += ms;
   vi.spyOn(process.hrtime, 'bigint').mockImplementation(
     () => uptime() + BigInt(skippedMs) * 1_000_000n,

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { bundled } from '../support/node/bundled.js';
+import { bundleScript } from '../support/node/bundled.js';
 
 const files = 20;
 
@@ -34,9 +34,9 @@ const server = createServer((request, response) => {
   }
 });
 
-let child: Awaited<ReturnType<typeof bundled>>;
+let child: Awaited<ReturnType<typeof bundleScript>>;
 beforeAll(async () => {
-  child = await bundled('test/support/node/upload-child.ts');
+  child = await bundleScript('test/support/node/upload-child.ts');
   await once(server.listen(0, '127.0.0.1'), 'listening');
 });
 afterAll(async () => {

@@ -5,7 +5,7 @@ import { isPostreelError, memoryJournal, MessagingClient, type JournalStore } fr
 import { fileJournal } from 'postreel/node';
 import { createFakeMessaging, type FakeMessaging, type Fault } from 'postreel/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { mortal, type Death, type Outage } from '../support/once/mortal.js';
+import { mortalProcess, type Death, type Outage } from '../support/once/mortal.js';
 import fc, { runs } from '../support/property.js';
 
 let folder = '';
@@ -59,18 +59,20 @@ const process_: fc.Arbitrary<Process> = fc.record({
   ),
 });
 // Rounds of processes: those of one round run at the same time.
-const story = fc.array(fc.array(process_, { minLength: 1, maxLength: 2 }), { maxLength: 4 });
+const processRounds = fc.array(fc.array(process_, { minLength: 1, maxLength: 2 }), {
+  maxLength: 4,
+});
 
 it.each(Object.entries(stores))(
   'over %s no mail is sent twice and none is lost without `unknown`, wherever processes die',
   async (name, create) => {
     const counts = { answered: 0, unknown: 0, conflicts: 0, died: 0 };
     await fc.assert(
-      fc.asyncProperty(story, async (rounds) => {
+      fc.asyncProperty(processRounds, async (rounds) => {
         const fake = createFakeMessaging();
         const open = create();
         for (const round of rounds) {
-          const ends = await Promise.all(round.map((one) => live(fake, open(), one)));
+          const ends = await Promise.all(round.map((one) => runProcess(fake, open(), one)));
           counts.died += ends.filter((end) => end === 'dead').length;
         }
         for (const key of keys) {
@@ -84,9 +86,13 @@ it.each(Object.entries(stores))(
   },
 );
 
-async function live(fake: FakeMessaging, store: JournalStore, one: Process): Promise<unknown> {
+async function runProcess(
+  fake: FakeMessaging,
+  store: JournalStore,
+  one: Process,
+): Promise<unknown> {
   const { calls, death, outage, fault } = one;
-  const { fetch, journal, dead } = mortal(fake.fetch, store, { death, outage });
+  const { fetch, journal, dead } = mortalProcess(fake.fetch, store, { death, outage });
   const messaging = new MessagingClient({ ...fake.options, fetch, journal });
   messaging.on('warning', () => undefined);
   const takeBack = fault && fake.fail('POST /v1/send', fault);

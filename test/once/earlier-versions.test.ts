@@ -5,7 +5,7 @@ import { fileJournal } from 'postreel/node';
 import { createFakeMedia, createFakeMessaging } from 'postreel/testing';
 import { beforeEach, expect, it } from 'vitest';
 import { emptyFolder } from '../support/empty-folder.js';
-import { moved } from '../support/once/moved.js';
+import { fetchFromAddress } from '../support/once/moved.js';
 
 // Written by the code of commit 229c9793: by both services, with calls in every state, a mailing, a
 // queue, and three claims of killed processes, one of them of a call without a time limit.
@@ -51,13 +51,13 @@ function openAfter(ms: number) {
     messaging: new MessagingClient({
       ...fake.options,
       baseUrl,
-      fetch: moved(fake, baseUrl),
+      fetch: fetchFromAddress(fake, baseUrl),
       journal,
     }),
     media: new MediaClient({
       ...mediaFake.options,
       baseUrl: mediaUrl,
-      fetch: moved(mediaFake, mediaUrl),
+      fetch: fetchFromAddress(mediaFake, mediaUrl),
       journal,
     }),
   };

@@ -1,7 +1,7 @@
 import { MediaClient, memoryJournal, MessagingClient, type JournalStore } from 'postreel';
 import { createFakeMedia, createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { moved } from '../support/once/moved.js';
+import { fetchFromAddress } from '../support/once/moved.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' };
 const call = 'POST /v1/send';
@@ -194,12 +194,12 @@ describe('the time that a key is kept', () => {
     const store = aged(journal, () => 100 * dayMs);
     const open = () => new MediaClient({ ...media.options, baseUrl, journal: store });
     const speech = { content: 'Hello', voiceId: 'voice_1' };
-    const client = () => open().with({ fetch: moved(media, baseUrl) });
+    const client = () => open().with({ fetch: fetchFromAddress(media, baseUrl) });
     await client().generate.audio(speech, { once: 'a' });
     for await (const { error } of client().queue([speech], { name: 'books', key: () => 'b' })) {
       expect(error).toBeUndefined();
     }
-    const fetch = moved(fake, baseUrl);
+    const fetch = fetchFromAddress(fake, baseUrl);
     const own = new MessagingClient({ ...fake.options, baseUrl, fetch, journal: store });
     await own.send(mail, { once: 'c' });
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -4,7 +4,7 @@ import { MessagingClient } from 'postreel';
 import { migratePostgres } from 'postreel/postgres';
 import { startFakeServer, type FakeServer } from 'postreel/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { bundled } from '../support/node/bundled.js';
+import { bundleScript } from '../support/node/bundled.js';
 import { noPostgres, startPostgres } from '../support/stores/postgres-server.js';
 import { noRedis, startRedis } from '../support/stores/redis-server.js';
 
@@ -19,12 +19,12 @@ const counted = Object.entries(counts).flatMap(([kind, count]) =>
 const speed = 15;
 
 /** The store of the processes' journal. */
-interface Place {
+interface JournalServer {
   readonly address: string;
   readonly stop: () => Promise<unknown>;
 }
 
-const places: Readonly<Record<string, () => Promise<Place | string>>> = {
+const places: Readonly<Record<string, () => Promise<JournalServer | string>>> = {
   'a file': () => {
     const address = `${child.folder}/journal.jsonl`;
     return Promise.resolve({ address, stop: () => Promise.resolve() });
@@ -48,9 +48,9 @@ const places: Readonly<Record<string, () => Promise<Place | string>>> = {
   },
 };
 
-let child: Awaited<ReturnType<typeof bundled>>;
+let child: Awaited<ReturnType<typeof bundleScript>>;
 beforeAll(async () => {
-  child = await bundled('test/support/once/kill-child.ts');
+  child = await bundleScript('test/support/once/kill-child.ts');
 });
 afterAll(() => child.remove());
 
@@ -68,7 +68,7 @@ it.each(Object.keys(places))(
     });
     try {
       const world = await prepare(server);
-      const killed = await killing(server, place.address, world);
+      const killed = await runAndKill(server, place.address, world);
       const last = start(server, place.address, world, 0);
       const reported = JSON.parse((await last.end).output) as ReportedResults;
       const facts = check(reported, effects(server, world));
@@ -123,7 +123,7 @@ async function prepare({ messaging: { options } }: FakeServer): Promise<World> {
 }
 
 /** Runs two processes side by side, and kills one of them `kills` times at random moments. */
-async function killing(server: FakeServer, address: string, world: World): Promise<number> {
+async function runAndKill(server: FakeServer, address: string, world: World): Promise<number> {
   const random = randomFrom(seed);
   const begin = () => start(server, address, world, Math.floor(random() * 1e6));
   const requests = () => server.messaging.requests.length + server.media.requests.length;

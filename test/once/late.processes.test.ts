@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { startFakeServer } from 'postreel/testing';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { bundled } from '../support/node/bundled.js';
+import { bundleScript } from '../support/node/bundled.js';
 
-let child: Awaited<ReturnType<typeof bundled>>;
+let child: Awaited<ReturnType<typeof bundleScript>>;
 beforeAll(async () => {
-  child = await bundled('test/support/once/late-child.ts');
+  child = await bundleScript('test/support/once/late-child.ts');
 });
 afterAll(() => child.remove());
 

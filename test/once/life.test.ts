@@ -33,7 +33,7 @@ const failureOf = (promise: Promise<unknown>) =>
 const statesOf = async (messaging: MessagingClient) =>
   (await messaging.journal.list()).map(({ state }) => state);
 /** A process that is killed while its request is in flight: it never gets the answer. */
-const killed = async (options: MessagingOptions = {}) => {
+const sendThenKill = async (options: MessagingOptions = {}) => {
   const dying = clientOf({ ...options, fetch: () => new Promise(() => undefined) });
   dying.send(mail, { once }).catch(() => undefined);
   await expect.poll(() => statesOf(dying)).toEqual(['claimed']);
@@ -192,7 +192,7 @@ describe('the claim of a key', () => {
   });
 
   it('makes other callers wait, within their own deadline', async () => {
-    await killed();
+    await sendThenKill();
     const before = fake.requests.length;
     const failure = await failureOf(clientOf().send(mail, { once, deadline: 5_000 }));
     expect(failure).toMatchObject({ code: 'DEADLINE_EXCEEDED', outcome: 'not-sent' });
@@ -201,7 +201,7 @@ describe('the claim of a key', () => {
 
   it('makes other callers wait until they abort, which ends their wait at once', async () => {
     fake = createFakeMessaging({ clock: { mode: 'manual' } });
-    await killed();
+    await sendThenKill();
     const abort = new AbortController();
     const waiting = clientOf().send(mail, { once, signal: abort.signal });
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -211,7 +211,7 @@ describe('the claim of a key', () => {
   });
 
   it('of a killed process becomes unknown when it expires', async () => {
-    await killed();
+    await sendThenKill();
     const messaging = clientOf();
     const waiting = messaging.send(mail, { once });
     expect(await failureOf(waiting)).toMatchObject({
@@ -225,7 +225,7 @@ describe('the claim of a key', () => {
   });
 
   it('is not taken over before it expires, also if the caller allows a repeat', async () => {
-    await killed({ timeout: 600_000 });
+    await sendThenKill({ timeout: 600_000 });
     const again = { once, retry: { unknownOutcome: true } };
     const early = clientOf().send(mail, { ...again, deadline: 250_000 });
     expect(await failureOf(early)).toMatchObject({ outcome: 'not-sent' });
@@ -239,7 +239,7 @@ describe('the claim of a key', () => {
 describe('the claim of a long call', () => {
   const minuteMs = 60_000;
   /** A call without a time limit whose response takes `ms`, and the entries that it wrote. */
-  const slow = (ms: number, options: MessagingOptions, own: RequestOptions = {}) => {
+  const startSlowCall = (ms: number, options: MessagingOptions, own: RequestOptions = {}) => {
     fake.fail(call, { slow: ms });
     const watched = watchedJournal();
     const messaging = clientOf({ journal: watched.journal, ...options });
@@ -260,7 +260,7 @@ describe('the claim of a long call', () => {
   ])(
     'is renewed every minute under a `timeout` %s, and no other call replaces it',
     async (_, options, own) => {
-      const { watched, messaging, sending } = slow(20.5 * minuteMs, options, own);
+      const { watched, messaging, sending } = startSlowCall(20.5 * minuteMs, options, own);
       const other = clientOf({ journal: watched.journal });
       const again = { once, retry: { unknownOutcome: true } };
       const watching = new Promise<Answer<unknown>>((resolve) => {
@@ -277,7 +277,7 @@ describe('the claim of a long call', () => {
   );
 
   it('is not renewed once its caller has given up; a late response is still stored', async () => {
-    const { watched, messaging, warnings, sending } = slow(
+    const { watched, messaging, warnings, sending } = startSlowCall(
       4 * minuteMs,
       { timeout: Infinity },
       { deadline: 1.5 * minuteMs },
@@ -322,7 +322,7 @@ describe('the claim of a long call', () => {
   });
 
   it('stores the response even if the claim could not be renewed', async () => {
-    const { watched, messaging, sending } = slow(10 * minuteMs, { timeout: Infinity });
+    const { watched, messaging, sending } = startSlowCall(10 * minuteMs, { timeout: Infinity });
     watched.before((verb, to) =>
       verb === 'swap' && to?.includes('renewals') ? Promise.reject(new Error('down')) : undefined,
     );
@@ -335,7 +335,7 @@ describe('the claim of a long call', () => {
   });
 
   it('counts as live for an hour if an earlier version wrote no limit', async () => {
-    await killed();
+    await sendThenKill();
     const [item] = await journal.list('once/');
     const old = item!.value.replace(/"limitMs":\d+/, '"limitMs":null');
     await journal.swap(item!.key, item!.value, old);
@@ -353,7 +353,7 @@ describe('the claim of a long call', () => {
 
 describe('a call that waits for the claim of another process', () => {
   it('emits one warning when the wait begins, with the time when it ends', async () => {
-    await killed();
+    await sendThenKill();
     const messaging = clientOf();
     const warnings: string[] = [];
     messaging.on('warning', ({ message }) => warnings.push(message));
@@ -472,7 +472,9 @@ describe('a call with two attempts', () => {
    * The first attempt is answered while the second one is in flight, which then ends as `second`
    * does.
    */
-  const twice = async (second: (...request: Parameters<typeof fetch>) => Promise<Response>) => {
+  const callWithTwoAttempts = async (
+    second: (...request: Parameters<typeof fetch>) => Promise<Response>,
+  ) => {
     fake = createFakeMessaging({ clock: { mode: 'manual' } });
     let attempts = 0;
     const own: typeof globalThis.fetch = async (...request) => {
@@ -500,13 +502,13 @@ describe('a call with two attempts', () => {
 
   it('keeps the response to the first attempt if the second one is lost', async () => {
     const lost = () => Promise.reject(new Error('lost'));
-    expect(await failureOf(twice(lost))).toMatchObject({ outcome: 'unknown' });
+    expect(await failureOf(callWithTwoAttempts(lost))).toMatchObject({ outcome: 'unknown' });
     expect(await statesOf(clientOf())).toEqual(['answered']);
     expect((await clientOf().send(mail, { once })).emails[0]?.email).toBe(fake.outbox[0]?.id);
   });
 
   it('keeps the responses to both attempts', async () => {
-    await twice((...request) => fake.fetch(...request));
+    await callWithTwoAttempts((...request) => fake.fetch(...request));
     expect(fake.outbox).toHaveLength(2);
     const texts = async () => (await journal.list('once/')).map(({ value }) => value).join('\n');
     for (const { id } of fake.outbox) {
@@ -529,21 +531,24 @@ describe('a key that another process has changed during the call', () => {
   it.each([
     ['another claim', { state: 'claimed' }, 'claimed'],
     ['the outcome of a call with other content', { state: 'unknown', print: 'other' }, 'unknown'],
-  ])('keeps %s; the response is stored next to it, and a warning says so', async (_, change, state) => {
-    const messaging = clientOf();
-    const warnings: string[] = [];
-    messaging.on('warning', ({ message }) => warnings.push(message));
-    await messaging.with({ fetch: writing(change) }).send(mail, { once });
-    await expect.poll(() => statesOf(messaging)).toEqual([state, 'answered']);
-    expect(warnings).toEqual([expect.stringContaining('was changed by another process')]);
-    const texts = (await journal.list('')).map(({ value }) => value).join('\n');
-    expect(texts).toContain(fake.outbox[0]!.id);
-    if (state === 'unknown') {
-      // Forgetting the key forgets both entries.
-      expect(await messaging.journal.forget(once, { call })).toBe(true);
-      expect(await journal.list('once/')).toEqual([]);
-    }
-  });
+  ])(
+    'keeps %s; the response is stored next to it, and a warning says so',
+    async (_, change, state) => {
+      const messaging = clientOf();
+      const warnings: string[] = [];
+      messaging.on('warning', ({ message }) => warnings.push(message));
+      await messaging.with({ fetch: writing(change) }).send(mail, { once });
+      await expect.poll(() => statesOf(messaging)).toEqual([state, 'answered']);
+      expect(warnings).toEqual([expect.stringContaining('was changed by another process')]);
+      const texts = (await journal.list('')).map(({ value }) => value).join('\n');
+      expect(texts).toContain(fake.outbox[0]!.id);
+      if (state === 'unknown') {
+        // Forgetting the key forgets both entries.
+        expect(await messaging.journal.forget(once, { call })).toBe(true);
+        expect(await journal.list('once/')).toEqual([]);
+      }
+    },
+  );
 
   it('is answered if the other process wrote `unknown` for the same call', async () => {
     const messaging = clientOf();
@@ -575,13 +580,14 @@ describe('a key that another process has changed during the call', () => {
 });
 
 describe('a journal that does not answer', () => {
-  const down = () => Promise.reject(new Error('connect ECONNREFUSED redis://ann:s3cret@db:6379'));
+  const failAsUnreachable = () =>
+    Promise.reject(new Error('connect ECONNREFUSED redis://ann:s3cret@db:6379'));
 
   it.each(['get', 'swap'] as const)(
     'during the %s before the request ends the call unsent',
     async (verb) => {
       const watched = watchedJournal();
-      watched.before((one) => (one === verb ? down() : undefined));
+      watched.before((one) => (one === verb ? failAsUnreachable() : undefined));
       const messaging = clientOf({ journal: watched.journal });
       const failure = await failureOf(messaging.send(mail, { once }));
       expect(failure).toMatchObject({ code: 'JOURNAL_UNAVAILABLE', outcome: 'not-sent' });
@@ -596,7 +602,7 @@ describe('a journal that does not answer', () => {
   it('after the response lets the call resolve, warns, and is written to once it answers', async () => {
     const watched = watchedJournal();
     let isDown = false;
-    watched.before(() => (isDown ? down() : undefined));
+    watched.before(() => (isDown ? failAsUnreachable() : undefined));
     const fetch: typeof globalThis.fetch = async (...request) => {
       isDown = true;
       return fake.fetch(...request);
@@ -618,7 +624,7 @@ describe('a journal that does not answer', () => {
   it('for longer than the background retries is written to with the next call', async () => {
     const watched = watchedJournal();
     let isDown = false;
-    watched.before(() => (isDown ? down() : undefined));
+    watched.before(() => (isDown ? failAsUnreachable() : undefined));
     const fetch: typeof globalThis.fetch = async (...request) => {
       isDown = true;
       return fake.fetch(...request);

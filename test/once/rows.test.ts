@@ -12,12 +12,12 @@ const answer = { fileId: 'file_1', filesCreated: ['file_1'], folderId: 'folder_1
 const optional =
   /\.(reset|createCheckout|createPortal|invoices|domains\.list|projects\.members\.list)$/;
 
-const isTaken = ({ sdk, repeatable }: (typeof endpoints)[number]) =>
+const takesOnce = ({ sdk, repeatable }: (typeof endpoints)[number]) =>
   !repeatable && !exceptions.test(sdk);
-const taking = endpoints.filter(isTaken);
-const others = endpoints.filter((endpoint) => !isTaken(endpoint));
+const onceMethods = endpoints.filter(takesOnce);
+const others = endpoints.filter((endpoint) => !takesOnce(endpoint));
 
-it.each(taking)(
+it.each(onceMethods)(
   '$sdk is made once under a key, and returns the first answer again',
   async ({ sdk, method, path }) => {
     const { call, requests } = callOf(sdk, path);

@@ -4,15 +4,15 @@ import { MediaClient, MessagingClient } from 'postreel';
 import { instrument } from 'postreel/otel';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
-import { followContext, recording } from '../support/otel/recording.js';
+import { followContext, startRecording } from '../support/otel/recording.js';
 import { conventions } from '../support/otel/semantic-conventions.js';
 
 const email = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'A secret' };
 const found = { id: 'con_1', email: 'ann@example.com' };
 
-let record: ReturnType<typeof recording>;
+let record: ReturnType<typeof startRecording>;
 beforeEach(() => {
-  record = recording();
+  record = startRecording();
 });
 afterEach(async () => {
   vi.restoreAllMocks();

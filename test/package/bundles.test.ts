@@ -53,7 +53,8 @@ describe('a bundle for browsers', () => {
 
   it('of one client leaves out the other one', async () => {
     const words = { messaging: '/v1/send', media: '/v1/generate/' };
-    const text = async (door: string) => (await textOf(`export * from 'postreel/${door}';`)).text;
+    const text = async (entryPoint: string) =>
+      (await textOf(`export * from 'postreel/${entryPoint}';`)).text;
     expect(await text('messaging')).toContain(words.messaging);
     expect(await text('messaging')).not.toContain(words.media);
     expect(await text('media')).toContain(words.media);

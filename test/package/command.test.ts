@@ -2,11 +2,11 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build as bundle, type PluginBuild } from 'esbuild';
 import { expect, it } from 'vitest';
-import { doors, repository } from '../support/package/installed.js';
+import { entryPoints, repository } from '../support/package/installed.js';
 
-it.each(doors)('no code of the command can be reached from %s', async (door) => {
+it.each(entryPoints)('no code of the command can be reached from %s', async (entryPoint) => {
   const { metafile } = await bundle({
-    stdin: { contents: `export * from '${door}';`, resolveDir: repository },
+    stdin: { contents: `export * from '${entryPoint}';`, resolveDir: repository },
     bundle: true,
     write: false,
     metafile: true,
@@ -14,7 +14,7 @@ it.each(doors)('no code of the command can be reached from %s', async (door) => 
     platform: 'node',
     packages: 'external',
     // The entry points of this package are not external.
-    plugins: [{ name: 'own-doors', setup: ownDoors }],
+    plugins: [{ name: 'own-entry-points', setup: resolveOwnEntryPoints }],
     logLevel: 'error',
   });
   const files = Object.keys(metafile.inputs);
@@ -32,7 +32,7 @@ it('the build contains code of the command only in its own file', () => {
 });
 
 /** Resolves `postreel/…` to the build, as a user's bundler does. */
-function ownDoors(build: PluginBuild): void {
+function resolveOwnEntryPoints(build: PluginBuild): void {
   build.onResolve({ filter: /^postreel(\/|$)/ }, ({ path }) => {
     const folder = path.replace(/^postreel\/?/, '');
     return { path: join(repository, 'dist/esm', folder, 'index.js') };

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { doors, installPackage, manifest, type Project } from '../support/package/installed.js';
+import {
+  entryPoints,
+  installPackage,
+  manifest,
+  type Project,
+} from '../support/package/installed.js';
 
 const services = `
   const { createFakeMedia, createFakeMessaging } = require('postreel/testing');
@@ -146,19 +151,21 @@ describe('the CommonJS build', () => {
   it('loads every entry point where ES modules cannot be required', async () => {
     // Deletes the cached modules, so that each entry point loads like the first one.
     const code = `
-      for (const door of ${JSON.stringify(doors)}) {
+      for (const entryPoint of ${JSON.stringify(entryPoints)}) {
         for (const path of Object.keys(require.cache)) {
           delete require.cache[path];
         }
         try {
-          console.log(door, typeof require(door));
+          console.log(entryPoint, typeof require(entryPoint));
         } catch (error) {
-          console.log(door, String(error));
+          console.log(entryPoint, String(error));
         }
       }`;
     const file = await project.write('strict.cjs', code);
     const output = await project.run(process.execPath, ['--no-experimental-require-module', file]);
-    expect(output.trim().split('\n')).toEqual(doors.map((door) => `${door} object`));
+    expect(output.trim().split('\n')).toEqual(
+      entryPoints.map((entryPoint) => `${entryPoint} object`),
+    );
   });
 
   it.each(Object.entries(programs))('works through %s', async (name, [code, printed]) => {
@@ -169,7 +176,7 @@ describe('the CommonJS build', () => {
   });
 
   it('has a program in this test for every entry point', () => {
-    expect(Object.keys(programs).sort()).toEqual([...doors].sort());
+    expect(Object.keys(programs).sort()).toEqual([...entryPoints].sort());
   });
 
   it('keeps the class names of the clients, which a console shows', async () => {

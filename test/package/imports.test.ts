@@ -30,8 +30,8 @@ async function watch(kind: 'mjs' | 'cjs', code: string): Promise<Watched> {
 }
 
 const open = {
-  mjs: (door: string) => `const postreel = await import('${door}');`,
-  cjs: (door: string) => `const postreel = require('${door}');`,
+  mjs: (entryPoint: string) => `const postreel = await import('${entryPoint}');`,
+  cjs: (entryPoint: string) => `const postreel = require('${entryPoint}');`,
 };
 
 /**
@@ -46,8 +46,8 @@ const isForeign = (module: string) =>
 describe.each(['mjs', 'cjs'] as const)('importing from a .%s file', (kind) => {
   it.each(['postreel', 'postreel/messaging', 'postreel/media'])(
     '%s loads no zod, has no effect and touches no global',
-    async (door) => {
-      const { loaded, ...effects } = await watch(kind, open[kind](door));
+    async (entryPoint) => {
+      const { loaded, ...effects } = await watch(kind, open[kind](entryPoint));
       expect(loaded.some((module) => module.includes('/eventemitter3/'))).toBe(true);
       expect(loaded.filter(isForeign)).toEqual([]);
       expect(effects).toEqual({ deeds: [], globals: [], resources: [] });
@@ -56,8 +56,8 @@ describe.each(['mjs', 'cjs'] as const)('importing from a .%s file', (kind) => {
 
   it.each(['postreel/tracker', 'postreel/tracker/proxy'])(
     '%s loads no package, has no effect and touches no global',
-    async (door) => {
-      const { loaded, ...effects } = await watch(kind, open[kind](door));
+    async (entryPoint) => {
+      const { loaded, ...effects } = await watch(kind, open[kind](entryPoint));
       const packages = loaded.filter((module) => module.includes('/node_modules/'));
       expect(packages).not.toEqual([]);
       expect(packages.filter((module) => !module.includes('/postreel/dist/'))).toEqual([]);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  doors,
+  entryPoints,
   dryPack,
   installPackage,
   manifest,
@@ -48,12 +48,12 @@ describe('package.json', () => {
   });
 
   it('names the types before the code in every entry point', () => {
-    for (const door of Object.values(manifest.exports)) {
-      if (typeof door === 'string') {
+    for (const entryPoint of Object.values(manifest.exports)) {
+      if (typeof entryPoint === 'string') {
         continue;
       }
-      expect(Object.keys(door)).toEqual(['import', 'require']);
-      for (const kind of Object.values(door)) {
+      expect(Object.keys(entryPoint)).toEqual(['import', 'require']);
+      for (const kind of Object.values(entryPoint)) {
         expect(Object.keys(kind)).toEqual(['types', 'default']);
       }
     }
@@ -109,7 +109,9 @@ describe('the published package', () => {
   it('contains the build, the guides, four files and a stub for each entry point', () => {
     const paths = packed.files.map(({ path }) => path);
     const others = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
-    const stubs = doors.slice(1).map((door) => `${door.replace('postreel/', '')}/package.json`);
+    const stubs = entryPoints
+      .slice(1)
+      .map((entryPoint) => `${entryPoint.replace('postreel/', '')}/package.json`);
     expect(paths.filter((path) => !/^(dist|docs)\//.test(path)).sort()).toEqual(
       [...others, ...stubs].sort(),
     );

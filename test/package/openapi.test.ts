@@ -53,7 +53,7 @@ describe.each(endpoints)('$sdk', ({ sdk, method, path, service }) => {
     const input = { baseUrl: fake.baseUrl, auth: apiKey, ...requestOf({ sdk, method, path }, ids) };
     const mocked = await call?.({ ...input, baseUrl: 'https://mock.test', fetch: mock.fetch });
     expect([mocked?.error, mocked?.response?.status]).toEqual([undefined, 200]);
-    const real = await call?.({ ...input, fetch: typed(fake.fetch) });
+    const real = await call?.({ ...input, fetch: withContentType(fake.fetch) });
     const status = real?.response?.status ?? 0;
     expect([real?.error, Math.floor(status / 100)]).toEqual([undefined, 2]);
     expect(fake.requests.at(-1)).toMatchObject({ endpoint: `${method} ${path}` });
@@ -100,7 +100,7 @@ function hasBody({ method, path }: Pick<Line, 'method' | 'path'>): boolean {
 }
 
 /** The media service requires a content type for a GET, too, and generated clients send none. */
-function typed(send: typeof fetch): typeof fetch {
+function withContentType(send: typeof fetch): typeof fetch {
   return (input, init) => {
     const request = new Request(input, init);
     if (request.body === null) {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { doors, installPackage, type Project } from '../support/package/installed.js';
+import { entryPoints, installPackage, type Project } from '../support/package/installed.js';
 
 const watcher = fileURLToPath(new URL('../support/package/watch-imports.mjs', import.meta.url));
 
@@ -17,12 +17,12 @@ async function run(kind: 'mjs' | 'cjs', code: string, args: readonly string[] = 
 }
 
 const load = {
-  mjs: (door: string) => `await import('${door}')`,
-  cjs: (door: string) => `require('${door}')`,
+  mjs: (entryPoint: string) => `await import('${entryPoint}')`,
+  cjs: (entryPoint: string) => `require('${entryPoint}')`,
 };
 
 /** Calls that need a peer in a certain version, and their error messages without it. */
-const needs = [
+const failingCalls = [
   [
     `REDIS.redisRateBudget({})`,
     '`redisRateBudget()` needs a Redis client. Install `ioredis` and pass `new Redis(url)`.',
@@ -68,12 +68,12 @@ const code = `(async () => {
   const media = () =>
     new MediaClient({ apiKey: 'k', baseUrl: 'https://media.test', journal: memoryJournal() });
   const messages = [];
-  for (const call of [${needs.map(([call]) => `() => ${call}`).join(', ')}]) {
+  for (const call of [${failingCalls.map(([call]) => `() => ${call}`).join(', ')}]) {
     await Promise.resolve().then(call).catch(({ message }) => messages.push(message));
   }
   console.log(JSON.stringify(messages));
 })();`;
-const doorsByName = {
+const entryPointsByName = {
   MEDIA: 'media',
   REDIS: 'redis',
   POSTGRES: 'postgres',
@@ -86,10 +86,10 @@ const doorsByName = {
 describe.each(['mjs', 'cjs'] as const)(
   'in a .%s file, each entry point loads and its error says what to install',
   (kind) => {
-    const opening = Object.entries(doorsByName).map(
-      ([name, door]) => `const ${name} = ${load[kind](`postreel/${door}`)};`,
+    const opening = Object.entries(entryPointsByName).map(
+      ([name, entryPoint]) => `const ${name} = ${load[kind](`postreel/${entryPoint}`)};`,
     );
-    const said = needs.map(([, sentence]) => sentence);
+    const said = failingCalls.map(([, sentence]) => sentence);
 
     it('without its peer', async () => {
       expect(await run(kind, opening.join('\n') + code)).toEqual(said);
@@ -130,13 +130,14 @@ describe('`postreel mcp` names the package that it needs', () => {
 });
 
 describe('an entry point', () => {
-  it.each(doors.filter((door) => !/msw|react/.test(door)))(
+  it.each(entryPoints.filter((entryPoint) => !/msw|react/.test(entryPoint)))(
     '%s loads no other entry point',
-    async (door) => {
-      const code = `await import('${door}');
+    async (entryPoint) => {
+      const code = `await import('${entryPoint}');
       console.log(JSON.stringify(globalThis[Symbol.for('postreel.watched')]().loaded));`;
       const loaded = (await run('mjs', code, ['--import', watcher])) as string[]; // as: the watcher prints it
-      const own = door === 'postreel' ? 'index.js' : `${door.replace('postreel/', '')}/index.js`;
+      const own =
+        entryPoint === 'postreel' ? 'index.js' : `${entryPoint.replace('postreel/', '')}/index.js`;
       const others = loaded
         .flatMap((module) => /dist\/esm\/(.*index\.js)$/.exec(module)?.[1] ?? [])
         .filter((entry) => entry !== own);

@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { doors, installPackage, type Project } from '../support/package/installed.js';
+import { entryPoints, installPackage, type Project } from '../support/package/installed.js';
 
 let project: Project;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 /** The entry points except the root, which any resolver finds. */
-const folders = doors.slice(1).map((door) => door.replace('postreel/', ''));
+const folders = entryPoints.slice(1).map((entryPoint) => entryPoint.replace('postreel/', ''));
 
 // Without `exports`, a folder is found by its path, as before `exports` existed.
 describe('without support for `exports`', () => {

@@ -2,18 +2,25 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { doors, installPackage, repository, type Project } from '../support/package/installed.js';
+import {
+  entryPoints,
+  installPackage,
+  repository,
+  type Project,
+} from '../support/package/installed.js';
 
 let project: Project;
 beforeAll(async () => {
   project = await installPackage();
   const consumer = readFileSync(join(repository, 'test/types/consumer/consumer.ts'), 'utf8');
   // Its types name those of the peer, which its users have; test/projects checks it with the peer.
-  const alone = doors.filter((door) => !door.endsWith('/otel'));
-  const everything = alone.map((door, index) => `export * as door${index} from '${door}';`);
+  const alone = entryPoints.filter((entryPoint) => !entryPoint.endsWith('/otel'));
+  const everything = alone.map(
+    (entryPoint, index) => `export * as entryPoint${index} from '${entryPoint}';`,
+  );
   for (const extension of ['mts', 'cts']) {
     await project.write(`consumer.${extension}`, consumer);
-    await project.write(`doors.${extension}`, everything.join('\n'));
+    await project.write(`entryPoints.${extension}`, everything.join('\n'));
     await project.write(`schemas.${extension}`, schemas);
   }
 });
@@ -180,7 +187,7 @@ describe('a package that exports values made with this one', () => {
 });
 
 describe('consumers in .mts and .cts', () => {
-  const files = ['mts', 'cts'].flatMap((kind) => [`consumer.${kind}`, `doors.${kind}`]);
+  const files = ['mts', 'cts'].flatMap((kind) => [`consumer.${kind}`, `entryPoints.${kind}`]);
 
   it.each(Object.entries(environments))(
     'find no error in any entry point with %s, without skipLibCheck and without msw',

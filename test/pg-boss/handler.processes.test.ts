@@ -65,7 +65,7 @@ describe.skipIf(noPostgres)('pgBossHandler() on a real Postgres', () => {
           failed: of('failed'),
         };
       },
-      hurry: () => boss.maintain(),
+      makeAllDue: () => boss.maintain(),
       close: () => Promise.all(workers.map((worker) => worker.stop({ graceful: false }))),
     };
   }

@@ -63,13 +63,16 @@ describe('a database in which migratePostgres() was forgotten', () => {
     outcome: 'not-sent',
   };
 
-  it.each(['42P01', '42883'])('makes a call with `once` fail and is named in the error (%s)', async (code) => {
-    const fake = createFakeMessaging();
-    const journal = postgresJournal(poolOf(code), { name: 'shop' });
-    const messaging = new MessagingClient({ ...fake.options, journal });
-    await expect(messaging.send(mail, { once: 'a' })).rejects.toMatchObject(expected);
-    expect(fake.requests).toEqual([]);
-  });
+  it.each(['42P01', '42883'])(
+    'makes a call with `once` fail and is named in the error (%s)',
+    async (code) => {
+      const fake = createFakeMessaging();
+      const journal = postgresJournal(poolOf(code), { name: 'shop' });
+      const messaging = new MessagingClient({ ...fake.options, journal });
+      await expect(messaging.send(mail, { once: 'a' })).rejects.toMatchObject(expected);
+      expect(fake.requests).toEqual([]);
+    },
+  );
 
   it('makes every call fail that needs the shared budget, and sends nothing outside it', async () => {
     const fake = createFakeMessaging();

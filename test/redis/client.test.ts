@@ -5,11 +5,14 @@ const install = 'Install `ioredis` and pass `new Redis(url)`.';
 const evalsha = () => Promise.resolve(null);
 
 describe('redisRateBudget() without a client', () => {
-  it.each([undefined, null, 'redis://127.0.0.1', {}])('says which package to install: %j', (client) => {
-    expect(() => redisRateBudget(client as RedisClient)).toThrow(
-      '`redisRateBudget()` needs a Redis client. Install `ioredis` and pass `new Redis(url)`.',
-    );
-  });
+  it.each([undefined, null, 'redis://127.0.0.1', {}])(
+    'says which package to install: %j',
+    (client) => {
+      expect(() => redisRateBudget(client as RedisClient)).toThrow(
+        '`redisRateBudget()` needs a Redis client. Install `ioredis` and pass `new Redis(url)`.',
+      );
+    },
+  );
 });
 
 describe('postreel/redis with a client of another package', () => {

@@ -40,7 +40,7 @@ it('Deno needs only --allow-net, and asks for no other permission', async ({ ski
     ),
   );
   const args = [...argumentsOf(deno, ['--allow-net']), file];
-  const { written, code } = await inTerminal(command, args, project.folder);
+  const { written, code } = await runInTerminal(command, args, project.folder);
   expect(written.trim().split(/\s*\r\n/)).toEqual([
     'mails 1 file string',
     'ConfigurationError BASE_URL_MISSING',
@@ -48,7 +48,7 @@ it('Deno needs only --allow-net, and asks for no other permission', async ({ ski
   expect(code).toBe(0);
 });
 
-function inTerminal(command: string, args: readonly string[], cwd: string) {
+function runInTerminal(command: string, args: readonly string[], cwd: string) {
   const env = { PATH: process.env['PATH'] ?? '', HOME: cwd, NO_COLOR: '1' };
   const terminal = spawn(command, [...args], { cwd, env, cols: 300 });
   let written = '';

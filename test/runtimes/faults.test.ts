@@ -46,7 +46,7 @@ function notConnected(Node: RegExp, Bun: RegExp, Deno: RegExp, workerd: RegExp):
 }
 
 /** A fault in which the request may have been sent, and no whole response comes. */
-function lost(Node: RegExp, Bun: RegExp, Deno: RegExp, workerd: RegExp = gone): Loss {
+function maybeSent(Node: RegExp, Bun: RegExp, Deno: RegExp, workerd: RegExp = gone): Loss {
   return { reason: in4(Node, Bun, Deno, workerd), arrives: true };
 }
 
@@ -82,17 +82,17 @@ const losses: Readonly<Partial<Record<FaultName, Loss>>> = {
     ...notConnected(reset, reset, resetByPeer, internal),
     provenIn: ['Deno'],
   },
-  'reset in the request': { ...lost(reset, reset, resetByPeer), arrives: false },
-  'closed before the answer': lost(closed, reset, closedEarly),
-  'reset before the answer': lost(reset, reset, resetByPeer),
-  'cut in the head': lost(closed, reset, closedEarly),
-  'cut in the body, which has a length': lost(closed, reset, badBody),
-  'cut in the body, in chunks': lost(closed, reset, badBody),
-  'cut in the body, until the end': lost(unnoticed, unnoticed, unnoticed, unnoticed),
-  'cut in the body, gzip in chunks': lost(closed, reset, badBody),
-  'cut in the body, gzip until the end': lost(unnoticed, /\(ZlibError\)/, badZip, badStream),
-  'no body, gzip until the end': lost(unnoticed, unnoticed, badZip, badStream),
-  'reset in the body': lost(/\((ECONNRESET|other side closed)\)/, reset, badBody),
+  'reset in the request': { ...maybeSent(reset, reset, resetByPeer), arrives: false },
+  'closed before the answer': maybeSent(closed, reset, closedEarly),
+  'reset before the answer': maybeSent(reset, reset, resetByPeer),
+  'cut in the head': maybeSent(closed, reset, closedEarly),
+  'cut in the body, which has a length': maybeSent(closed, reset, badBody),
+  'cut in the body, in chunks': maybeSent(closed, reset, badBody),
+  'cut in the body, until the end': maybeSent(unnoticed, unnoticed, unnoticed, unnoticed),
+  'cut in the body, gzip in chunks': maybeSent(closed, reset, badBody),
+  'cut in the body, gzip until the end': maybeSent(unnoticed, /\(ZlibError\)/, badZip, badStream),
+  'no body, gzip until the end': maybeSent(unnoticed, unnoticed, badZip, badStream),
+  'reset in the body': maybeSent(/\((ECONNRESET|other side closed)\)/, reset, badBody),
 };
 
 const tooLate: readonly FaultName[] = ['no answer in time', 'no end of the answer in time'];

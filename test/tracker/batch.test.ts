@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTracker } from 'postreel/tracker';
-import { fakePage, taken } from '../support/tracker/page.js';
+import { fakePage, acceptedResponse } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
 beforeEach(() => {
@@ -25,7 +25,7 @@ const leave = () => page.events.dispatchEvent(new Event('pagehide'));
 
 describe('a page with a proxy', () => {
   it('hands over up to 20 events in one request', async () => {
-    const tracker = startOnProxy(taken);
+    const tracker = startOnProxy(acceptedResponse);
     for (let n = 0; n < 25; n++) {
       tracker.track('x', { n });
     }
@@ -37,7 +37,7 @@ describe('a page with a proxy', () => {
     expect(new Set(batch.map(({ id }) => id)).size).toBe(20);
   });
   it('sends no request if no event waits', async () => {
-    startOnProxy(taken);
+    startOnProxy(acceptedResponse);
     leave();
     await page.pass(0);
     expect(bodies).toEqual([]);
@@ -55,7 +55,7 @@ describe('a page with a proxy', () => {
     expect(tracker.pending).toBe(1);
   });
   it('sends the events of one task in one request while the page lives', async () => {
-    const tracker = startOnProxy(taken);
+    const tracker = startOnProxy(acceptedResponse);
     for (let n = 0; n < 25; n++) {
       tracker.track('x', { n });
     }
@@ -92,33 +92,30 @@ describe('a page with a proxy', () => {
     leave();
     await page.pass(1000);
     expect(page.sent[0]?.init.signal?.aborted).toBe(false);
-    answers[0]?.(taken());
+    answers[0]?.(acceptedResponse());
     await page.pass(0);
     expect(await kept.outcome).toEqual({ status: 'delivered' });
     expect(tracker.stats()).toEqual({ taken: 2, delivered: 1 });
   });
-  it.each(['reset', 'deny'])(
-    'aborts the request of all its events on %s()',
-    (name) => {
-      page.reply = () => new Promise(() => undefined);
-      const tracker = page.start({ proxy: true });
-      tracker.track('a');
-      tracker.track('b');
-      tracker.resume();
-      const signal = page.sent[0]?.init.signal;
-      expect([page.sent.length, signal?.aborted]).toEqual([1, false]);
-      void (name === 'reset' ? tracker.reset() : tracker.consent.deny());
-      expect(signal?.aborted).toBe(true);
-    },
-  );
+  it.each(['reset', 'deny'])('aborts the request of all its events on %s()', (name) => {
+    page.reply = () => new Promise(() => undefined);
+    const tracker = page.start({ proxy: true });
+    tracker.track('a');
+    tracker.track('b');
+    tracker.resume();
+    const signal = page.sent[0]?.init.signal;
+    expect([page.sent.length, signal?.aborted]).toEqual([1, false]);
+    void (name === 'reset' ? tracker.reset() : tracker.consent.deny());
+    expect(signal?.aborted).toBe(true);
+  });
   it('sends a single event without a list', async () => {
-    startOnProxy(taken).track('a');
+    startOnProxy(acceptedResponse).track('a');
     await page.pass(0);
     expect(bodies).toMatchObject([{ event: 'a' }]);
   });
   it.each([
     ['answered with a 503', () => Promise.resolve(new Response('', { status: 503 }))],
-    ['answered with a 503 for each event', refuseEach],
+    ['answered with a 503 for each event', answer503ForEach],
     ['lost', () => Promise.reject(new TypeError('lost'))],
   ])('waits after a batch that was %s as long as after one event', async (_, fail) => {
     const timesOf = async (count: number) => {
@@ -132,7 +129,7 @@ describe('a page with a proxy', () => {
       Array.from({ length: count }, (_, n) => tracker.track('x', { n }));
       await page.pass(600);
       expect(blocked).not.toHaveBeenCalled();
-      page.reply = taken;
+      page.reply = acceptedResponse;
       await page.pass(5000);
       expect([tracker.pending, page.sent.length]).toEqual([0, 2]);
       return new Set(times);
@@ -144,7 +141,7 @@ describe('a page with a proxy', () => {
 });
 
 /** The response of a proxy whose service is down. */
-function refuseEach(): Promise<Response> {
+function answer503ForEach(): Promise<Response> {
   const { body } = page.sent.at(-1)!;
   return Promise.resolve(
     Response.json({ success: true, results: Array.isArray(body) ? body.map(() => 503) : [503] }),

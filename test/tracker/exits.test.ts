@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Tracker, TrackerOptions } from 'postreel/tracker';
-import { fakePage, taken } from '../support/tracker/page.js';
+import { fakePage, acceptedResponse } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
 beforeEach(() => {
@@ -18,12 +18,12 @@ const trackMany = (tracker: Tracker, count: number, data = {}) =>
 const stored = () =>
   Object.values(page.storage).map((text) => JSON.parse(text) as Record<string, unknown>);
 /** From now on, no request is answered. */
-const goSilent = () => {
+const stopAnswering = () => {
   page.reply = () => new Promise(() => undefined);
 };
 
 /** The next page belongs to the same site. */
-function stayOnSite(): void {
+function leaveWithinSite(): void {
   const swap = Object.assign(new Event('pageswap'), { activation: { entry: { url: '/next' } } });
   page.events.dispatchEvent(swap);
 }
@@ -35,7 +35,7 @@ describe('while a page lives', () => {
     expect(page.sent.map(({ init }) => init.keepalive)).toEqual([true, true, true]);
   });
   it('one request is made at a time for each contact, so that its events keep their order', async () => {
-    goSilent();
+    stopAnswering();
     const tracker = page.start();
     for (const email of ['ann@example.com', 'bob@example.com']) {
       tracker.track('first', {}, { email });
@@ -52,10 +52,10 @@ describe('while a page lives', () => {
 describe('an exit', () => {
   it.each([
     ['to another site', () => undefined],
-    ['within the site, whose next page need not have a tracker', stayOnSite],
+    ['within the site, whose next page need not have a tracker', leaveWithinSite],
   ])('%s hands over all waiting events, after marking all of them', async (_, swap) => {
     vi.stubGlobal('onpageswap', null);
-    goSilent();
+    stopAnswering();
     const marksAtFirst: number[] = [];
     trackMany(page.start(), 15);
     await page.pass(0);
@@ -70,10 +70,10 @@ describe('an exit', () => {
     expect(page.sent.every(({ init }) => init.keepalive)).toBe(true);
   });
   it('is reported as unconfirmed by the next visit, not as a loss, and its events are not sent again', async () => {
-    goSilent();
+    stopAnswering();
     trackMany(page.start(), 3);
     leave();
-    page.reply = taken;
+    page.reply = acceptedResponse;
     const next = page.start();
     const notices: string[] = [];
     next.on('unconfirmed', ({ event }) => notices.push(`unconfirmed ${event}`));
@@ -85,22 +85,22 @@ describe('an exit', () => {
   });
   it('with no-loss hands over nothing within the site: the next page sends the events', async () => {
     vi.stubGlobal('onpageswap', null);
-    goSilent();
+    stopAnswering();
     trackMany(page.start({ delivery: 'no-loss' }), 3);
     await page.pass(0);
-    stayOnSite();
+    leaveWithinSite();
     leave();
     expect(numbers()).toEqual([0]);
-    page.reply = taken;
+    page.reply = acceptedResponse;
     page.start({ delivery: 'no-loss' });
     await page.pass(1000);
     expect(numbers()).toEqual([0, 0, 1, 2]);
   });
   it('with no-loss and storage: memory hands over the events that no next page could find', () => {
     vi.stubGlobal('onpageswap', null);
-    goSilent();
+    stopAnswering();
     trackMany(page.start({ delivery: 'no-loss', storage: 'memory' }), 3);
-    stayOnSite();
+    leaveWithinSite();
     leave();
     expect(numbers()).toEqual([0, 1, 2]);
   });
@@ -131,7 +131,7 @@ describe('an exit', () => {
     trackMany(page.start(), 3);
     await page.pass(0);
     leave();
-    page.reply = taken;
+    page.reply = acceptedResponse;
     const next = page.start();
     next.track('x', { n: 3 });
     await page.pass(50_000);
@@ -140,7 +140,7 @@ describe('an exit', () => {
     expect(numbers()).toEqual([0, 0, 1, 2, 3]);
   });
   it('shares one byte limit among all trackers of the page, and keeps the rest stored', async () => {
-    goSilent();
+    stopAnswering();
     const text = 'x'.repeat(5000);
     for (const namespace of ['a', 'b', 'c']) {
       const tracker = page.start({ namespace });
@@ -152,7 +152,7 @@ describe('an exit', () => {
     const bytes = page.sent.map(({ init }) => (init.body as string).length);
     expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(65_536);
     expect(page.sent).toHaveLength(12);
-    page.reply = taken;
+    page.reply = acceptedResponse;
     for (const namespace of ['a', 'b', 'c']) {
       page.start({ namespace });
     }
@@ -163,7 +163,7 @@ describe('an exit', () => {
     const tracker = page.start({ limit: { perSecond: 100, burst: 100 } });
     trackMany(tracker, 40, { text: 'x'.repeat(5000) });
     await page.pass(1000);
-    goSilent();
+    stopAnswering();
     trackMany(tracker, 10, { text: 'x'.repeat(5000) });
     leave();
     expect(page.sent).toHaveLength(50);
@@ -184,22 +184,25 @@ describe('an open request of a disposed tracker', () => {
     trackMany(old, 1);
     await page.pass(0);
     old.dispose();
-    page.reply = taken;
+    page.reply = acceptedResponse;
     return { old, next: page.start(options), answer: (response: Response) => answer(response) };
   }
 
-  it.each([429, 503, 500])('continues with its page: after a %i the event is kept', async (status) => {
-    const { next, answer } = await changeRoute();
-    await page.pass(10_000);
-    answer(new Response('', { status }));
-    await page.pass(10_000);
-    expect(numbers()).toEqual([0, 0]);
-    expect([next.stats(), stored()]).toEqual([{ delivered: 1 }, []]);
-  });
+  it.each([429, 503, 500])(
+    'continues with its page: after a %i the event is kept',
+    async (status) => {
+      const { next, answer } = await changeRoute();
+      await page.pass(10_000);
+      answer(new Response('', { status }));
+      await page.pass(10_000);
+      expect(numbers()).toEqual([0, 0]);
+      expect([next.stats(), stored()]).toEqual([{ delivered: 1 }, []]);
+    },
+  );
   it('continues with its page: after a 200 the event was delivered once', async () => {
     const { old, next, answer } = await changeRoute();
     await page.pass(10_000);
-    answer(taken());
+    answer(acceptedResponse());
     await page.pass(10_000);
     expect([numbers(), old.stats(), next.stats()]).toEqual([[0], { taken: 1, delivered: 1 }, {}]);
     expect([stored(), vi.getTimerCount()]).toEqual([[], 0]);
@@ -220,7 +223,7 @@ describe('an open request of a disposed tracker', () => {
     const old = page.start();
     trackMany(old, 3);
     old.dispose();
-    page.reply = taken;
+    page.reply = acceptedResponse;
     page.start();
     await page.pass(10_000);
     answers.forEach((answer) => answer(new Response('', { status: 429 })));

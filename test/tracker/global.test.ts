@@ -40,25 +40,22 @@ describe('the script-tag build', () => {
       'transient',
     ]);
   });
-  it.each([0, 1])(
-    'keeps its tracker if Turbo runs the scripts of the body again: %i',
-    (index) => {
-      // The script needs only the globals of a server; the snippet also needs the page's head.
-      const document = { createElement: () => ({}), head: { appendChild: () => undefined } };
-      const page = createContext(index ? { document } : {});
-      page['window'] = page;
-      const text = readFileSync('docs/tracker-script.md', 'utf8');
-      const inline = [...text.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, code]) => code!);
-      const visit = () => {
-        runInContext(script, page);
-        runInContext(inline[index]!, page);
-        return page['tracker'] as unknown;
-      };
-      const first = visit();
-      expect(first).toBeDefined();
-      expect(visit()).toBe(first);
-    },
-  );
+  it.each([0, 1])('keeps its tracker if Turbo runs the scripts of the body again: %i', (index) => {
+    // The script needs only the globals of a server; the snippet also needs the page's head.
+    const document = { createElement: () => ({}), head: { appendChild: () => undefined } };
+    const page = createContext(index ? { document } : {});
+    page['window'] = page;
+    const text = readFileSync('docs/tracker-script.md', 'utf8');
+    const inline = [...text.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, code]) => code!);
+    const visit = () => {
+      runInContext(script, page);
+      runInContext(inline[index]!, page);
+      return page['tracker'] as unknown;
+    };
+    const first = visit();
+    expect(first).toBeDefined();
+    expect(visit()).toBe(first);
+  });
   it('runs the calls that the inline snippet has queued, in order, once it is loaded', () => {
     const calls: unknown[] = [];
     const { page, tag } = snippetPage();

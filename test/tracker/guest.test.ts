@@ -1,7 +1,7 @@
 import { afterEach, type MockInstance, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PendingEvent, TrackOptions } from 'postreel/tracker';
 import { autoPage } from 'postreel/tracker/extras';
-import { fakePage, taken } from '../support/tracker/page.js';
+import { fakePage, acceptedResponse } from '../support/tracker/page.js';
 
 // A tracker throws nothing into the page, and warns once about each mistake.
 
@@ -16,7 +16,7 @@ afterEach(async () => {
   await page.close();
 });
 
-const told = () => warn.mock.calls.map(([line]) => String(line));
+const warningLines = () => warn.mock.calls.map(([line]) => String(line));
 const events = () => page.sent.map(({ body }) => body.event);
 
 describe('track() with an event that cannot be sent', () => {
@@ -40,7 +40,7 @@ describe('track() with an event that cannot be sent', () => {
     const { outcome } = tracker.track('viewed', data as never);
     expect(await outcome).toEqual({ status: 'dropped', reason: 'invalid' });
     tracker.track('viewed', data as never);
-    expect(told()).toEqual([expect.stringContaining('"viewed"')]);
+    expect(warningLines()).toEqual([expect.stringContaining('"viewed"')]);
     await page.pass(1000);
     expect([page.sent, Object.keys(page.storage)]).toEqual([[], []]);
   });
@@ -51,7 +51,7 @@ describe('track() with an event that cannot be sent', () => {
   ])('throws nothing for %s', async (_, name, own) => {
     const { outcome } = page.start().track(name, {}, own as TrackOptions);
     expect(await outcome).toEqual({ status: 'dropped', reason: 'invalid' });
-    expect(told()).toHaveLength(1);
+    expect(warningLines()).toHaveLength(1);
   });
   it('emits a `warning` notice too', async () => {
     const tracker = page.start();
@@ -73,7 +73,7 @@ describe('identify()', () => {
       tracker.track('x');
       await page.pass(60_000);
       expect(page.sent).toEqual([]);
-      expect(told()).toEqual([expect.stringContaining('email address')]);
+      expect(warningLines()).toEqual([expect.stringContaining('email address')]);
       tracker.identify(' bob@example.com ');
       await page.pass(0);
       expect(page.sent.map(({ body }) => body.email)).toEqual(['bob@example.com']);
@@ -84,11 +84,11 @@ describe('identify()', () => {
     tracker.identify(email as string);
     tracker.track('x');
     await page.pass(1000);
-    expect([page.sent, told()]).toEqual([[], []]);
+    expect([page.sent, warningLines()]).toEqual([[], []]);
   });
   it('also checks the option `email`', () => {
     page.start({ email: 'undefined' });
-    expect(told()).toHaveLength(1);
+    expect(warningLines()).toHaveLength(1);
   });
 });
 
@@ -110,7 +110,7 @@ describe('a beforeSend hook', () => {
     expect(await Promise.all(outcomes)).toEqual(
       Array(2).fill({ status: 'dropped', reason: 'filtered' }),
     );
-    expect(told()).toEqual([expect.stringContaining('beforeSend')]);
+    expect(warningLines()).toEqual([expect.stringContaining('beforeSend')]);
   });
   it('that makes an event unsendable drops it, and does not break a router', () => {
     vi.stubGlobal('location', { href: 'https://shop.test/', search: '' });
@@ -126,7 +126,7 @@ describe('a beforeSend hook', () => {
     expect(() => history.pushState(null, '', '/next')).not.toThrow();
     stop();
     expect(tracker.stats()).toEqual({ invalid: 2 });
-    expect(told()).toHaveLength(1);
+    expect(warningLines()).toHaveLength(1);
   });
 });
 
@@ -168,8 +168,8 @@ describe('a warning in the console', () => {
     await page.pass(1000);
     tracker.resume();
     await page.pass(1000);
-    expect(told()).toEqual([expect.stringContaining('https://shop.test/collect/v1/track')]);
-    expect(told()[0]).toContain('redirect');
+    expect(warningLines()).toEqual([expect.stringContaining('https://shop.test/collect/v1/track')]);
+    expect(warningLines()[0]).toContain('redirect');
     expect(tracker.pending).toBe(1);
   });
   it('reports a redirect whose address the browser hides', async () => {
@@ -177,7 +177,7 @@ describe('a warning in the console', () => {
     page.reply = () => Response.error();
     page.start().track('x');
     await page.pass(1000);
-    expect(told()).toEqual([expect.stringContaining('redirect')]);
+    expect(warningLines()).toEqual([expect.stringContaining('redirect')]);
   });
   it.each([400, 422])('reports events that were rejected with %i, once', async (status) => {
     page.reply = () => new Response('', { status });
@@ -185,19 +185,19 @@ describe('a warning in the console', () => {
     tracker.track('x');
     tracker.track('y');
     await page.pass(5000);
-    expect(told()).toEqual([expect.stringContaining(`rejected an event with ${status}`)]);
+    expect(warningLines()).toEqual([expect.stringContaining(`rejected an event with ${status}`)]);
   });
   it('reports a wrong key', async () => {
     page.reply = () => new Response('', { status: 401 });
     page.start().track('x');
     await page.pass(1000);
-    expect(told()).toEqual([expect.stringContaining('401')]);
+    expect(warningLines()).toEqual([expect.stringContaining('401')]);
   });
   it('reports a content script, where the tracker stores no visitor data in the storage of the site', async () => {
     vi.stubGlobal('chrome', { runtime: { id: 'abcdef' } });
     vi.stubGlobal('location', { protocol: 'https:', href: 'https://shop.test/' });
     page.start().track('x');
-    expect(told()).toEqual([expect.stringContaining('content script')]);
+    expect(warningLines()).toEqual([expect.stringContaining('content script')]);
     expect(Object.keys(page.storage)).toEqual([]);
     await page.pass(0);
     expect(events()).toEqual(['x']);
@@ -223,7 +223,7 @@ describe('navigator.onLine', () => {
     await page.pass(3_600_000);
     expect(page.sent.length).toBeGreaterThan(10);
     vi.stubGlobal('navigator', { onLine: true });
-    page.reply = taken;
+    page.reply = acceptedResponse;
     page.events.dispatchEvent(new Event('online'));
     await page.pass(0);
     expect(tracker.stats()).toEqual({ taken: 1, delivered: 1 });

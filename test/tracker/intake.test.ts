@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PendingEvent, Tracker, TrackerNotices, TrackerOptions } from 'postreel/tracker';
 import { stamp } from 'postreel/tracker/extras';
-import { fakePage, taken } from '../support/tracker/page.js';
+import { fakePage, acceptedResponse } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
 beforeEach(() => {
@@ -256,7 +256,7 @@ describe('flush()', () => {
     expect(await atOnce(tracker.flush())).toBe(false);
     const long = tracker.flush({ timeout: 120_000 });
     expect(await atOnce(long)).toBe('still waits');
-    page.reply = taken;
+    page.reply = acceptedResponse;
     await page.pass(70_000);
     expect(await long).toBe(true);
   });
@@ -272,7 +272,7 @@ describe('flush()', () => {
     tracker.pause();
     const flushed = tracker.flush();
     expect(await atOnce(flushed)).toBe('still waits');
-    answer(taken());
+    answer(acceptedResponse());
     await page.pass(0);
     expect(await flushed).toBe(true);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Bug, liveWorld } from '../support/tracker/model.js';
+import { type Bug, runWorld } from '../support/tracker/model.js';
 
 /** The number of random worlds; `npm run model` runs many more. */
 const WORLDS = Number(process.env['MODEL_RUNS'] ?? 3000);
@@ -21,7 +21,7 @@ describe('the queue of up to three tabs over one store', () => {
   it(`keeps its promises in ${WORLDS} random worlds`, { timeout: 1_800_000 }, () => {
     const broken: unknown[] = [];
     for (let seed = 1; seed <= WORLDS && broken.length < 3; seed++) {
-      const problems = liveWorld(seed);
+      const problems = runWorld(seed);
       if (problems.length) {
         broken.push({ seed, problems });
       }
@@ -36,7 +36,7 @@ describe('the queue of up to three tabs over one store', () => {
 });
 
 function isFoundIn(world: number, bug: Bug): boolean {
-  return liveWorld(world).length === 0 && liveWorld(world, bug).length > 0;
+  return runWorld(world).length === 0 && runWorld(world, bug).length > 0;
 }
 
 function search(bug: Bug): number | undefined {

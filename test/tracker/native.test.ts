@@ -77,15 +77,18 @@ describe('the native tracker, without document, window and localStorage', () => 
   it.each([
     ['no-duplicates', 1],
     ['no-loss', 2],
-  ] as const)('with %s sends an event that was in flight in a killed app %i times', async (delivery, n) => {
-    reply = () => new Promise(() => undefined);
-    launch({ delivery }).track('a');
-    await pass(0);
-    reply = () => Response.json({ success: true });
-    launch({ delivery });
-    await pass(5000);
-    expect(events()).toHaveLength(n);
-  });
+  ] as const)(
+    'with %s sends an event that was in flight in a killed app %i times',
+    async (delivery, n) => {
+      reply = () => new Promise(() => undefined);
+      launch({ delivery }).track('a');
+      await pass(0);
+      reply = () => Response.json({ success: true });
+      launch({ delivery });
+      await pass(5000);
+      expect(events()).toHaveLength(n);
+    },
+  );
   it('waits while the app reports that it is offline', async () => {
     let isOnline = false;
     launch({ hasNetwork: () => isOnline }).track('a');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type PendingEvent, createTracker } from 'postreel/tracker';
-import { fakePage, taken } from '../support/tracker/page.js';
+import { fakePage, acceptedResponse } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
 beforeEach(() => {
@@ -22,7 +22,7 @@ describe('a window that closes itself', () => {
     tracker.track('y');
     await page.pass(600);
     expect(await outcome).toEqual({ status: 'unconfirmed' });
-    page.reply = taken;
+    page.reply = acceptedResponse;
     leave();
     await page.pass(0);
     expect(events().filter((event) => event === 'x')).toHaveLength(1);
@@ -166,7 +166,7 @@ describe('a response that is not the service’s', () => {
     tracker.track('x');
     await page.pass(290_000);
     expect(page.sent).toHaveLength(2);
-    page.reply = taken;
+    page.reply = acceptedResponse;
     await page.pass(20_000);
     expect(tracker.stats()).toEqual({ taken: 1, delivered: 1 });
   });
@@ -199,7 +199,7 @@ describe('a request that neither ends nor reacts to its signal', () => {
     const tracker = page.start({ fetch, delivery: 'no-loss' });
     tracker.track('x');
     await page.pass(59_000);
-    fetch.mockImplementation(() => Promise.resolve(taken()));
+    fetch.mockImplementation(() => Promise.resolve(acceptedResponse()));
     await page.pass(5_000);
     expect([tracker.pending, fetch.mock.calls.length]).toEqual([0, 2]);
     expect(fetch.mock.calls[0]?.[1]?.signal?.aborted).toBe(true);
@@ -218,7 +218,7 @@ describe('a failed event', () => {
     page.reply = () => Promise.reject(new TypeError('blocked by a policy'));
     page.start().track('x');
     await page.pass(0);
-    page.reply = taken;
+    page.reply = acceptedResponse;
     page.start().track('y');
     await page.pass(0);
     expect(events()).toEqual(['x', 'y']);
@@ -226,7 +226,9 @@ describe('a failed event', () => {
   it('does not hold back other events if it always fails', async () => {
     const tracker = page.start();
     page.reply = () =>
-      page.sent.at(-1)?.body.event === 'poison' ? new Response('', { status: 500 }) : taken();
+      page.sent.at(-1)?.body.event === 'poison'
+        ? new Response('', { status: 500 })
+        : acceptedResponse();
     tracker.track('poison');
     tracker.track('fine');
     await page.pass(30_000);
@@ -263,7 +265,7 @@ describe('the end of the page', () => {
     leave();
     page.events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
     fail(new TypeError('reset'));
-    page.reply = taken;
+    page.reply = acceptedResponse;
     await page.pass(600_000);
     expect(page.sent).toHaveLength(1);
   });
@@ -636,7 +638,9 @@ describe('track()', () => {
 describe('the quota of keepalive requests', () => {
   it('is not needed in a living page: the second attempt does without it', async () => {
     page.reply = () =>
-      page.sent.at(-1)?.init.keepalive ? Promise.reject(new TypeError('quota')) : taken();
+      page.sent.at(-1)?.init.keepalive
+        ? Promise.reject(new TypeError('quota'))
+        : acceptedResponse();
     page.start().track('x');
     await page.pass(5000);
     expect(page.sent.map(({ init }) => init.keepalive)).toEqual([true, false]);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { fakePage, taken } from '../support/tracker/page.js';
+import { fakePage, acceptedResponse } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
 let locks: ReturnType<typeof fakeLocks>;
@@ -116,7 +116,7 @@ describe('a tab that takes over events', () => {
     leave();
     comeBack();
     await page.pass(1000);
-    answer(taken());
+    answer(acceptedResponse());
     await page.pass(0);
     expect(await outcome).toEqual({ status: 'delivered' });
     expect(events()).toEqual(['x']);

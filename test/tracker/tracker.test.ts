@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Tracker, type TrackerNotices, createTracker } from 'postreel/tracker';
-import { fakePage, taken } from '../support/tracker/page.js';
+import { fakePage, acceptedResponse } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
 beforeEach(() => {
@@ -43,7 +43,7 @@ describe('a tracker', () => {
         email: 'ann@example.com',
         fetch: (url, init) => {
           page.sent.push({ url: url as string, init: init!, body: { event: '' } });
-          return Promise.resolve(taken());
+          return Promise.resolve(acceptedResponse());
         },
       });
       const delivered = notices(tracker, 'delivered');
@@ -74,7 +74,7 @@ describe('a tracker', () => {
     const tracker = createTracker({
       proxy: true,
       baseUrl: '/collect',
-      fetch: () => Promise.resolve(taken()),
+      fetch: () => Promise.resolve(acceptedResponse()),
     });
     const delivered = notices(tracker, 'delivered');
     tracker.track('viewed');
@@ -131,7 +131,8 @@ describe("the service's answer", () => {
     expect([page.sent.length, tracker.stats()]).toEqual([times, { taken: 1, unconfirmed: 1 }]);
   });
   it('408 leads to another attempt after five minutes', async () => {
-    page.reply = () => (page.sent.length > 1 ? taken() : new Response('', { status: 408 }));
+    page.reply = () =>
+      page.sent.length > 1 ? acceptedResponse() : new Response('', { status: 408 });
     const tracker = page.start();
     tracker.track('x');
     await page.pass(290_000);
@@ -140,7 +141,7 @@ describe("the service's answer", () => {
     expect(tracker.stats()).toEqual({ taken: 1, delivered: 1 });
   });
   it.each([429, 500, 503])('%i makes the tracker send the event again', async (status) => {
-    page.reply = () => (page.sent.length > 1 ? taken() : new Response('', { status }));
+    page.reply = () => (page.sent.length > 1 ? acceptedResponse() : new Response('', { status }));
     const tracker = page.start();
     const retries = notices(tracker, 'retry');
     tracker.track('x');
@@ -148,25 +149,28 @@ describe("the service's answer", () => {
     expect(page.sent).toHaveLength(2);
     expect(retries).toMatchObject([{ event: 'x', status }]);
   });
-  it.each([401, 403, 404])('%i makes the tracker keep all events until it is resumed', async (status) => {
-    page.reply = () => new Response('', { status });
-    const tracker = page.start();
-    const paused = notices(tracker, 'paused');
-    tracker.track('a');
-    tracker.track('b');
-    await page.pass(600_000);
-    expect(page.sent).toHaveLength(1);
-    expect(paused).toEqual([{ status }]);
-    page.reply = taken;
-    tracker.resume();
-    await page.pass(2000);
-    expect(events()).toEqual(['a', 'a', 'b']);
-  });
+  it.each([401, 403, 404])(
+    '%i makes the tracker keep all events until it is resumed',
+    async (status) => {
+      page.reply = () => new Response('', { status });
+      const tracker = page.start();
+      const paused = notices(tracker, 'paused');
+      tracker.track('a');
+      tracker.track('b');
+      await page.pass(600_000);
+      expect(page.sent).toHaveLength(1);
+      expect(paused).toEqual([{ status }]);
+      page.reply = acceptedResponse;
+      tracker.resume();
+      await page.pass(2000);
+      expect(events()).toEqual(['a', 'a', 'b']);
+    },
+  );
   it('with Retry-After holds back every tab for that time', async () => {
     page.reply = () => new Response('', { status: 429, headers: { 'Retry-After': '30' } });
     page.start().track('x');
     await page.pass(0);
-    page.reply = taken;
+    page.reply = acceptedResponse;
     page.start().track('y');
     await page.pass(29_000);
     expect(page.sent).toHaveLength(1);
@@ -174,7 +178,8 @@ describe("the service's answer", () => {
     expect(page.sent).toHaveLength(3);
   });
   it('with Retry-After holds back no longer if the clock is set back', async () => {
-    page.reply = () => (page.sent.length > 1 ? taken() : new Response('', { status: 429 }));
+    page.reply = () =>
+      page.sent.length > 1 ? acceptedResponse() : new Response('', { status: 429 });
     page.start().track('x');
     await page.pass(0);
     vi.setSystemTime(new Date('2001-01-01'));
@@ -196,12 +201,15 @@ describe("the service's answer", () => {
   it.each([
     ['no-duplicates', 1],
     ['no-loss', 2],
-  ] as const)('leads with %s to %i attempts if it does not come in time', async (delivery, times) => {
-    page.reply = () => (page.sent.length > 1 ? taken() : new Promise(() => undefined));
-    page.start({ delivery }).track('x');
-    await page.pass(59_000);
-    expect(page.sent).toHaveLength(1);
-    await page.pass(10_000);
-    expect(page.sent).toHaveLength(times);
-  });
+  ] as const)(
+    'leads with %s to %i attempts if it does not come in time',
+    async (delivery, times) => {
+      page.reply = () => (page.sent.length > 1 ? acceptedResponse() : new Promise(() => undefined));
+      page.start({ delivery }).track('x');
+      await page.pass(59_000);
+      expect(page.sent).toHaveLength(1);
+      await page.pass(10_000);
+      expect(page.sent).toHaveLength(times);
+    },
+  );
 });

@@ -67,7 +67,7 @@ it('ten thousand calls through every kind of fault happen at most once, and repo
   const counts = countEffects(fake, fakeMedia);
   const twice = [...counts].filter(([name, count]) => count > 1 && !/^(ann|bea)$/.test(name));
   expect(twice).toEqual([]);
-  expect(endings.filter(isLie(counts))).toEqual([]);
+  expect(endings.filter(isContradicted(counts))).toEqual([]);
   expect(
     endings.filter(({ error, isAbort }) => error && !isAbort && !isPostreelError(error)),
   ).toEqual([]);
@@ -97,7 +97,7 @@ async function runOne(
 }
 
 /** Whether the reported outcome of the call contradicts the service's records. */
-function isLie(counts: ReadonlyMap<string, number>) {
+function isContradicted(counts: ReadonlyMap<string, number>) {
   return ({ effect, error, outcome }: Ending): boolean => {
     if (effect === undefined || effect.startsWith('bulk')) {
       return false;

@@ -10,7 +10,7 @@ const speech = { content: 'Good morning!', voiceId: 'voice_1' };
 const base = 'https://shop.example/media-done';
 
 /** A fake service whose callbacks go into an inbox that confirms them by a status request. */
-function connected(options: FakeMediaOptions = {}) {
+function connectFake(options: FakeMediaOptions = {}) {
   const fake = createFakeMedia({
     ...options,
     callback: (input, init) => inbox.fetch(new Request(input, init)),
@@ -25,7 +25,7 @@ function connected(options: FakeMediaOptions = {}) {
 
 describe('the callback of an audio job', () => {
   it('ends the wait for its file and is confirmed', async () => {
-    const { fake, media, inbox, status } = connected();
+    const { fake, media, inbox, status } = connectFake();
     const job = await media.generate.audio({ ...speech, webhook: await inbox.url(base) });
     const wait = inbox.wait(job.fileId);
     await fake.advance('1m');
@@ -39,7 +39,7 @@ describe('the callback of an audio job', () => {
   });
 
   it.each(['error', 'canceled'] as const)('reports a job that ends in %s', async (status) => {
-    const { fake, media, inbox } = connected();
+    const { fake, media, inbox } = connectFake();
     fake.outcome({ status });
     const job = await media.generate.audio({ ...speech, webhook: await inbox.url(base) });
     await fake.advance('1m');
@@ -47,7 +47,7 @@ describe('the callback of an audio job', () => {
   });
 
   it('runs its listener once if the service calls twice, and is answered 204 both times', async () => {
-    const { fake, media, inbox } = connected({ behavior: { callbacks: 'twice' } });
+    const { fake, media, inbox } = connectFake({ behavior: { callbacks: 'twice' } });
     const heard: string[] = [];
     inbox.on(({ fileId }) => heard.push(fileId));
     const job = await media.generate.audio({ ...speech, webhook: await inbox.url(base) });
@@ -57,7 +57,7 @@ describe('the callback of an audio job', () => {
   });
 
   it('is rejected if its address was signed with another secret', async () => {
-    const { fake, media } = connected();
+    const { fake, media } = connectFake();
     const webhook = await signWebhookUrl(base, { secret: 'a secret of somebody else' });
     await media.generate.audio({ ...speech, webhook });
     await fake.advance('1m');

@@ -2,20 +2,28 @@ import { setTimeout as realSleep } from 'node:timers/promises';
 import { ConfigurationError } from 'postreel';
 import { createInbox, memorySeen, type InboxOptions, type ReadStatus } from 'postreel/webhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { base, failure, fileUrl, post, secret, success } from '../support/webhooks/callbacks.js';
+import {
+  base,
+  failureBody,
+  fileUrl,
+  callbackRequest,
+  secret,
+  successBody,
+} from '../support/webhooks/callbacks.js';
 
 /** An inbox, its recorded errors, and functions that call it. */
-function open(options: Partial<InboxOptions> = {}) {
+function openInbox(options: Partial<InboxOptions> = {}) {
   const errors: unknown[] = [];
   const inbox = createInbox({ secret, onError: (error) => errors.push(error), ...options });
   const { fetch } = inbox;
-  const deliver = async (body: unknown = success()) => fetch(post(await inbox.url(base), body));
+  const deliver = async (body: unknown = successBody()) =>
+    fetch(callbackRequest(await inbox.url(base), body));
   return { inbox, errors, deliver, fetch };
 }
 
 describe('the response of an inbox', () => {
   it('is 204 without a body to a genuine callback', async () => {
-    const { deliver, errors } = open();
+    const { deliver, errors } = openInbox();
     const response = await deliver();
     expect(response.status).toBe(204);
     expect(await response.text()).toBe('');
@@ -23,34 +31,34 @@ describe('the response of an inbox', () => {
   });
 
   it('is 401 to a callback without a signature', async () => {
-    const { fetch, errors } = open();
-    const response = await fetch(post(base));
+    const { fetch, errors } = openInbox();
+    const response = await fetch(callbackRequest(base));
     expect(response.status).toBe(401);
     expect(await response.text()).toBe('SIGNATURE_MISSING');
     expect(errors).toMatchObject([{ code: 'SIGNATURE_MISSING' }]);
   });
 
   it('is 401 to a callback signed with another secret', async () => {
-    const { fetch } = open();
+    const { fetch } = openInbox();
     const foreign = createInbox({ secret: 'a secret of somebody else' });
-    expect((await fetch(post(await foreign.url(base)))).status).toBe(401);
+    expect((await fetch(callbackRequest(await foreign.url(base)))).status).toBe(401);
   });
 
   it('is 401 to an expired callback', async () => {
-    const { inbox, fetch } = open();
+    const { inbox, fetch } = openInbox();
     const url = await inbox.url(base, { expiresIn: 1 });
     vi.useFakeTimers({ now: Date.now() + 10, toFake: ['Date'] });
-    const response = await fetch(post(url)).finally(() => vi.useRealTimers());
+    const response = await fetch(callbackRequest(url)).finally(() => vi.useRealTimers());
     expect([response.status, await response.text()]).toEqual([401, 'EXPIRED']);
   });
 
   it('is 204 to a repeated callback, which calls no listener', async () => {
-    const { inbox, fetch, errors } = open();
+    const { inbox, fetch, errors } = openInbox();
     const [url, listener] = [await inbox.url(base), vi.fn()];
     inbox.on(listener);
     const answers = [];
     for (let i = 0; i < 3; i += 1) {
-      answers.push((await fetch(post(url))).status);
+      answers.push((await fetch(callbackRequest(url))).status);
     }
     expect(answers).toEqual([204, 204, 204]);
     expect(listener).toHaveBeenCalledOnce();
@@ -58,33 +66,33 @@ describe('the response of an inbox', () => {
   });
 
   it('is 409 to a callback for another file at a used address, because an address is signed for one job', async () => {
-    const { inbox, fetch, errors } = open();
+    const { inbox, fetch, errors } = openInbox();
     const [url, listener] = [await inbox.url(base), vi.fn()];
     inbox.on(listener);
-    await fetch(post(url));
+    await fetch(callbackRequest(url));
     for (const id of ['file_2', 'file_2', 'file_3']) {
-      const other = await fetch(post(url, success(id)));
+      const other = await fetch(callbackRequest(url, successBody(id)));
       expect([other.status, await other.text()]).toEqual([409, 'REPLAYED']);
     }
     expect(errors.map((error) => (error as { code: string }).code)).toEqual(
       new Array(3).fill('REPLAYED'),
     );
     expect(listener).toHaveBeenCalledOnce();
-    expect((await fetch(post(url))).status).toBe(204);
+    expect((await fetch(callbackRequest(url))).status).toBe(204);
   });
 
   it('is 400 to an invalid body', async () => {
-    const { deliver } = open();
+    const { deliver } = openInbox();
     expect((await deliver('no JSON')).status).toBe(400);
   });
 
   it('is 413 to a body that is too long', async () => {
-    const { deliver } = open();
+    const { deliver } = openInbox();
     expect((await deliver(' '.repeat(70_000))).status).toBe(413);
   });
 
   it.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('is 405 to %s', async (method) => {
-    const { inbox, fetch, errors } = open();
+    const { inbox, fetch, errors } = openInbox();
     const response = await fetch(new Request(await inbox.url(base), { method }));
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST');
@@ -92,7 +100,7 @@ describe('the response of an inbox', () => {
   });
 
   it('is 500 if the store fails, and the inbox does not throw', async () => {
-    const { deliver, errors } = open({
+    const { deliver, errors } = openInbox({
       seen: { claim: () => Promise.reject(new Error('no Redis')), release: () => undefined },
     });
     expect((await deliver()).status).toBe(500);
@@ -112,11 +120,11 @@ describe('the response of an inbox', () => {
         return isFirst;
       });
     const release = vi.fn((...args: Parameters<typeof store.release>) => store.release(...args));
-    const { inbox, errors, fetch } = open({ seen: { claim, release } });
+    const { inbox, errors, fetch } = openInbox({ seen: { claim, release } });
     const url = await inbox.url(base);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const answer = fetch(post(url));
+      const answer = fetch(callbackRequest(url));
       while (!late.answer) {
         await new Promise((resolve) => setImmediate(resolve));
       }
@@ -132,12 +140,12 @@ describe('the response of an inbox', () => {
     }
     const handle = vi.fn();
     inbox.on(handle);
-    expect((await fetch(post(url))).status).toBe(204);
+    expect((await fetch(callbackRequest(url))).status).toBe(204);
     expect(handle).toHaveBeenCalledTimes(1);
   });
 
   it('is 202 after five seconds of work, which continues', async () => {
-    const { inbox, errors, fetch } = open();
+    const { inbox, errors, fetch } = openInbox();
     const url = await inbox.url(base);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
@@ -149,7 +157,7 @@ describe('the response of an inbox', () => {
           }),
       );
       const stop = inbox.on(work);
-      const answer = fetch(post(url));
+      const answer = fetch(callbackRequest(url));
       while (!end.fail) {
         await new Promise((resolve) => setImmediate(resolve));
       }
@@ -165,7 +173,7 @@ describe('the response of an inbox', () => {
       }
       expect(errors).toMatchObject([{ message: 'no database' }]);
       stop();
-      expect((await fetch(post(url))).status).toBe(204);
+      expect((await fetch(callbackRequest(url))).status).toBe(204);
       expect(vi.getTimerCount()).toBe(0);
     } finally {
       vi.useRealTimers();
@@ -176,22 +184,22 @@ describe('the response of an inbox', () => {
     const onError = () => {
       throw new Error('no log');
     };
-    expect((await open({ onError }).fetch(post(base))).status).toBe(401);
+    expect((await openInbox({ onError }).fetch(callbackRequest(base))).status).toBe(401);
     // TypeScript accepts an async callback as `void`; an unhandled rejection would fail the run.
     const later = (): unknown => Promise.reject(new Error('no log'));
-    expect((await open({ onError: later }).fetch(post(base))).status).toBe(401);
+    expect((await openInbox({ onError: later }).fetch(callbackRequest(base))).status).toBe(401);
   });
 });
 
 describe('a listener', () => {
   it('is called for every callback until it is removed', async () => {
-    const { inbox, deliver } = open();
+    const { inbox, deliver } = openInbox();
     const listener = vi.fn();
     const stop = inbox.on(listener);
-    await deliver(success('file_1'));
-    await deliver(failure('file_2'));
+    await deliver(successBody('file_1'));
+    await deliver(failureBody('file_2'));
     stop();
-    await deliver(success('file_3'));
+    await deliver(successBody('file_3'));
     expect(listener.mock.calls).toMatchObject([
       [{ fileId: 'file_1', status: 'success', url: fileUrl }],
       [{ fileId: 'file_2', status: 'error' }],
@@ -199,13 +207,13 @@ describe('a listener', () => {
   });
 
   it('that fails makes the inbox accept the same callback again, until it is handled', async () => {
-    const { inbox, fetch, errors } = open();
+    const { inbox, fetch, errors } = openInbox();
     const listener = vi.fn().mockRejectedValueOnce(new Error('no database'));
     inbox.on(listener);
     const url = await inbox.url(base);
     const answers = [];
     for (let i = 0; i < 3; i += 1) {
-      answers.push((await fetch(post(url))).status);
+      answers.push((await fetch(callbackRequest(url))).status);
     }
     expect(answers).toEqual([500, 204, 204]);
     expect(listener).toHaveBeenCalledTimes(2);
@@ -213,7 +221,7 @@ describe('a listener', () => {
   });
 
   it('that fails does not prevent the other listeners', async () => {
-    const { inbox, deliver, errors } = open();
+    const { inbox, deliver, errors } = openInbox();
     const [second, wait] = [vi.fn(), inbox.wait('file_1')];
     const broken = () => {
       throw new Error('broken');
@@ -235,7 +243,7 @@ describe('a listener', () => {
     async (_, end, status) => {
       const store = memorySeen();
       const claim = vi.spyOn(store, 'claim');
-      const { inbox, fetch } = open({ seen: store });
+      const { inbox, fetch } = openInbox({ seen: store });
       let finish = () => {};
       const working = new Promise<void>((done) => {
         finish = done;
@@ -243,7 +251,7 @@ describe('a listener', () => {
       const listener = vi.fn(() => working.then(end));
       inbox.on(listener);
       const url = await inbox.url(base);
-      const answers = [1, 2, 3].map(() => fetch(post(url)));
+      const answers = [1, 2, 3].map(() => fetch(callbackRequest(url)));
       // The first callback claims its address as well.
       await vi.waitFor(() => expect(claim).toHaveBeenCalledTimes(4));
       finish();
@@ -256,9 +264,9 @@ describe('a listener', () => {
 
 describe('a wait for a file', () => {
   it('ends for all callers when the callback comes', async () => {
-    const { inbox, deliver } = open();
+    const { inbox, deliver } = openInbox();
     const waits = [inbox.wait('file_1'), inbox.wait('file_1')];
-    await deliver(success('file_2'));
+    await deliver(successBody('file_2'));
     await deliver();
     for (const wait of waits) {
       await expect(wait).resolves.toMatchObject({ url: fileUrl });
@@ -266,13 +274,13 @@ describe('a wait for a file', () => {
   });
 
   it('ends at once if the callback has already come', async () => {
-    const { inbox, deliver } = open();
-    await deliver(failure());
+    const { inbox, deliver } = openInbox();
+    await deliver(failureBody());
     await expect(inbox.wait('file_1')).resolves.toMatchObject({ status: 'error' });
   });
 
   it('rejects with the reason of an abort', async () => {
-    const { inbox, deliver } = open();
+    const { inbox, deliver } = openInbox();
     const [controller, reason] = [new AbortController(), new Error('enough')];
     const wait = inbox.wait('file_1', { signal: controller.signal });
     controller.abort(reason);
@@ -282,7 +290,7 @@ describe('a wait for a file', () => {
   });
 
   it('removes its listener from the signal', async () => {
-    const { inbox, deliver } = open();
+    const { inbox, deliver } = openInbox();
     const { signal } = new AbortController();
     const remove = vi.spyOn(signal, 'removeEventListener');
     const wait = inbox.wait('file_1', { signal });
@@ -292,9 +300,9 @@ describe('a wait for a file', () => {
   });
 
   it('finds the last 1,000 results, and no older ones', async () => {
-    const { inbox, deliver } = open();
+    const { inbox, deliver } = openInbox();
     for (let file = 0; file <= 1_000; file += 1) {
-      await deliver(failure(`file_${file}`));
+      await deliver(failureBody(`file_${file}`));
     }
     const [controller, reason] = [new AbortController(), new Error('forgotten')];
     const forgotten = inbox.wait('file_0', { signal: controller.signal });
@@ -307,7 +315,7 @@ describe('a wait for a file', () => {
 /**
  * Resolves with the response to a callback whose status is read several times, without the pauses.
  */
-async function afterLag(answer: Promise<Response>): Promise<Response> {
+async function withoutPauses(answer: Promise<Response>): Promise<Response> {
   const state = { isOver: false };
   const end = answer.finally(() => {
     state.isOver = true;
@@ -328,83 +336,86 @@ describe('an inbox that confirms callbacks', () => {
 
   it('accepts a success that the status confirms, and uses the address in the status', async () => {
     const status = record('success', 'https://cdn.example/true.mp3');
-    const { inbox, deliver } = open({ confirm: true, status });
+    const { inbox, deliver } = openInbox({ confirm: true, status });
     expect((await deliver()).status).toBe(204);
     expect(status).toHaveBeenCalledWith('file_1');
     const result = await inbox.wait('file_1');
     expect(result.url).toBe('https://cdn.example/true.mp3');
   });
 
-  it.each(['error', 'canceled'])('accepts a failure of a file whose status is %s', async (status) => {
-    const { inbox, deliver } = open({ status: record(status) });
-    expect((await deliver(failure())).status).toBe(204);
-    await expect(inbox.wait('file_1')).resolves.toMatchObject({ status: 'error' });
-  });
+  it.each(['error', 'canceled'])(
+    'accepts a failure of a file whose status is %s',
+    async (status) => {
+      const { inbox, deliver } = openInbox({ status: record(status) });
+      expect((await deliver(failureBody())).status).toBe(204);
+      await expect(inbox.wait('file_1')).resolves.toMatchObject({ status: 'error' });
+    },
+  );
 
   it.each([
-    ['a success', 'processing', success()],
-    ['a success', 'error', success()],
-    ['a success without an address', 'success', success()],
-    ['a failure', 'success', failure()],
-    ['a failure', 'processing', failure()],
+    ['a success', 'processing', successBody()],
+    ['a success', 'error', successBody()],
+    ['a success without an address', 'success', successBody()],
+    ['a failure', 'success', failureBody()],
+    ['a failure', 'processing', failureBody()],
   ])('rejects %s of a file whose status is %s', async (_name, status, body) => {
-    const { inbox, fetch, errors } = open({ status: record(status) });
+    const { inbox, fetch, errors } = openInbox({ status: record(status) });
     const listener = vi.fn();
     inbox.on(listener);
-    const response = await afterLag(fetch(post(await inbox.url(base), body)));
+    const response = await withoutPauses(fetch(callbackRequest(await inbox.url(base), body)));
     expect([response.status, await response.text()]).toEqual([409, 'NOT_CONFIRMED']);
     expect(listener).not.toHaveBeenCalled();
     expect(errors).toMatchObject([{ code: 'NOT_CONFIRMED' }]);
   });
 
   it.each([
-    ['a success', success(), ['processing', 'queued', 'success'], 204],
-    ['a failure', failure(), ['processing', 'processing', 'processing', 'error'], 204],
-    ['a success', success(), ['processing', 'error', 'success'], 409],
+    ['a success', successBody(), ['processing', 'queued', 'success'], 204],
+    ['a failure', failureBody(), ['processing', 'processing', 'processing', 'error'], 204],
+    ['a success', successBody(), ['processing', 'error', 'success'], 409],
   ])('waits for a status that lags behind %s', async (_name, body, statuses, expected) => {
     let reads = 0;
     const status = vi.fn<ReadStatus>(() =>
       Promise.resolve({ status: statuses[reads++]!, download: fileUrl }),
     );
-    const { inbox, fetch } = open({ status });
-    const response = await afterLag(fetch(post(await inbox.url(base), body)));
+    const { inbox, fetch } = openInbox({ status });
+    const response = await withoutPauses(fetch(callbackRequest(await inbox.url(base), body)));
     expect(response.status).toBe(expected);
     expect(reads).toBe(expected === 204 ? statuses.length : 2);
   });
 
   it.each([
-    ['completed', success()],
-    ['FAILED', failure()],
+    ['completed', successBody()],
+    ['FAILED', failureBody()],
   ])('accepts other words for a final status: %s', async (word, body) => {
-    const { deliver } = open({ status: record(word, fileUrl) });
+    const { deliver } = openInbox({ status: record(word, fileUrl) });
     expect((await deliver(body)).status).toBe(204);
   });
 
   it('reports its error even if the store fails as well', async () => {
     const seen = { claim: () => true, release: () => Promise.reject(new Error('no Redis')) };
-    const { deliver, errors } = open({ seen, status: record('error') });
+    const { deliver, errors } = openInbox({ seen, status: record('error') });
     expect((await deliver()).status).toBe(409);
     expect(errors).toMatchObject([{ message: 'no Redis' }, { code: 'NOT_CONFIRMED' }]);
   });
 
   it('accepts the genuine callback after a forged one', async () => {
-    const { inbox, fetch } = open({ status: record('success', fileUrl) });
+    const { inbox, fetch } = openInbox({ status: record('success', fileUrl) });
     const url = await inbox.url(base);
-    expect((await fetch(post(url, failure()))).status).toBe(409);
-    expect((await fetch(post(url))).status).toBe(204);
+    expect((await fetch(callbackRequest(url, failureBody()))).status).toBe(409);
+    expect((await fetch(callbackRequest(url))).status).toBe(204);
   });
 
   it('accepts the callback again if the status could not be read', async () => {
     const status = record('success', fileUrl).mockRejectedValueOnce(new Error('no network'));
-    const { inbox, fetch } = open({ status });
+    const { inbox, fetch } = openInbox({ status });
     const url = await inbox.url(base);
-    expect((await fetch(post(url))).status).toBe(500);
-    expect((await fetch(post(url))).status).toBe(204);
+    expect((await fetch(callbackRequest(url))).status).toBe(500);
+    expect((await fetch(callbackRequest(url))).status).toBe(204);
   });
 
   it('reads no status if `confirm` is off', async () => {
     const status = record('processing');
-    const { deliver } = open({ confirm: false, status });
+    const { deliver } = openInbox({ confirm: false, status });
     expect((await deliver()).status).toBe(204);
     expect(status).not.toHaveBeenCalled();
   });
@@ -423,13 +434,13 @@ describe('createInbox()', () => {
 
   it('makes inboxes that share their replay protection if they share a store', async () => {
     const seen = memorySeen();
-    const [one, two] = [open({ seen }), open({ seen })];
+    const [one, two] = [openInbox({ seen }), openInbox({ seen })];
     const url = await one.inbox.url(base);
-    expect((await one.fetch(post(url))).status).toBe(204);
-    expect((await two.fetch(post(url))).status).toBe(204);
+    expect((await one.fetch(callbackRequest(url))).status).toBe(204);
+    expect((await two.fetch(callbackRequest(url))).status).toBe(204);
     await expect(two.inbox.wait('file_1', { signal: AbortSignal.abort('none') })).rejects.toBe(
       'none',
     );
-    expect((await two.fetch(post(url, success('file_2')))).status).toBe(409);
+    expect((await two.fetch(callbackRequest(url, successBody('file_2')))).status).toBe(409);
   });
 });

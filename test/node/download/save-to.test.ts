@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 /** A finished file on a real server, and a function that returns its current bytes. */
-async function finished(options: FakeMediaOptions = {}) {
+async function serveFinishedFile(options: FakeMediaOptions = {}) {
   const { server, fakeMedia, media } = await serve({
     media: { fileBytes: 500_000, durations: () => 0, ...options },
   });
@@ -51,7 +51,7 @@ async function expectSaved(bytes: Buffer): Promise<void> {
 
 describe('saveTo()', () => {
   it('saves a file and reports its progress', async () => {
-    const { file, bytes } = await finished();
+    const { file, bytes } = await serveFinishedFile();
     const seen: TransferProgress[] = [];
     await saveTo(file, path, { onProgress: (progress) => seen.push(progress) });
     await expectSaved(bytes());
@@ -77,7 +77,7 @@ describe('saveTo()', () => {
   });
 
   it('resolves a relative pattern when `saveTo` is called, not when a file is saved', async () => {
-    const { file, bytes } = await finished();
+    const { file, bytes } = await serveFinishedFile();
     const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder);
     const save = saveTo('speech/{fileId}.mp3');
     cwd.mockReturnValue(join(folder, 'elsewhere'));
@@ -89,7 +89,7 @@ describe('saveTo()', () => {
   });
 
   it('escapes ids so that a pattern cannot leave its folder', async () => {
-    const { file, bytes } = await finished();
+    const { file, bytes } = await serveFinishedFile();
     const content = bytes();
     Object.defineProperty(file, 'fileId', { value: '../up' });
     await saveTo(join(folder, '{fileId}'))(file, { index: 0 });
@@ -101,13 +101,13 @@ describe('saveTo()', () => {
   });
 
   it('rejects an empty file', async () => {
-    const { file } = await finished({ fileBytes: 0 });
+    const { file } = await serveFinishedFile({ fileBytes: 0 });
     await expect(saveTo(file, path)).rejects.toMatchObject({ code: 'DOWNLOAD_FAILED' });
     expect(await readdir(folder)).toEqual([]);
   });
 
   it('sends no API key to the server of the file', async () => {
-    const { fake, file } = await finished();
+    const { fake, file } = await serveFinishedFile();
     fake.fail(download, { truncate: true });
     await saveTo(file, path);
     const sent = fake.requests.filter(({ endpoint }) => endpoint === download);
@@ -117,7 +117,7 @@ describe('saveTo()', () => {
   });
 
   it('replaces an existing file once the new one is complete', async () => {
-    const { fake, file, bytes } = await finished();
+    const { fake, file, bytes } = await serveFinishedFile();
     await writeFile(path, 'old');
     fake.fail(download, { status: 404 });
     await expect(saveTo(file, path)).rejects.toBeInstanceOf(NotFoundError);
@@ -127,7 +127,7 @@ describe('saveTo()', () => {
   });
 
   it('continues if the `onProgress` callback throws', async () => {
-    const { file, bytes } = await finished();
+    const { file, bytes } = await serveFinishedFile();
     const onProgress = () => {
       throw new Error('Not my day.');
     };
@@ -151,7 +151,7 @@ describe('saveTo()', () => {
     ['no path', (file) => file, () => undefined, '`path` must be a string; got undefined'],
     ['a URL', (file) => file, pathToFileURL, 'got a URL: pass `fileURLToPath(url)`'],
   ])('says what is wrong with its arguments: %s', async (_, what, to, message) => {
-    const { fake, file } = await finished();
+    const { fake, file } = await serveFinishedFile();
     // as: plain JavaScript may pass anything
     const { error } = await settled(() => saveTo(what(file) as MediaFile, to(path) as string));
     expect(error).toMatchObject({ name: 'InvalidRequestError', outcome: 'not-sent' });
@@ -160,7 +160,7 @@ describe('saveTo()', () => {
   });
 
   it('rejects if the folder does not exist', async () => {
-    const { fake, file } = await finished();
+    const { fake, file } = await serveFinishedFile();
     const wrong = join(folder, 'videos', 'speech.mp3');
     const { error } = await settled(() => saveTo(file, wrong));
     expect(error).toBeInstanceOf(ConfigurationError);
@@ -172,7 +172,7 @@ describe('saveTo()', () => {
   });
 
   it('rejects if the path is a folder', async () => {
-    const { fake, file } = await finished();
+    const { fake, file } = await serveFinishedFile();
     await mkdir(path);
     const message = `${path} is a folder. Give \`saveTo()\` the path of a file.`;
     await expect(saveTo(file, path)).rejects.toThrow(message);
@@ -182,7 +182,7 @@ describe('saveTo()', () => {
 
 describe('saveTo() over a bad connection', () => {
   it('continues at the byte where the connection broke', async () => {
-    const { fake, file, bytes, starts } = await finished();
+    const { fake, file, bytes, starts } = await serveFinishedFile();
     fake.fail(download, { truncate: true, times: 2 });
     await saveTo(file, path);
     await expectSaved(bytes());
@@ -195,7 +195,7 @@ describe('saveTo() over a bad connection', () => {
   });
 
   it('continues at the byte where the connection stalled', async () => {
-    const { fake, file, bytes, starts } = await finished();
+    const { fake, file, bytes, starts } = await serveFinishedFile();
     fake.fail(download, { stall: true });
     fake.fail(download, { hang: true, after: 1 });
     await saveTo(file, path, { timeout: 500 });
@@ -208,14 +208,14 @@ describe('saveTo() over a bad connection', () => {
     ['the server fails', { status: 503, times: 3 }],
     ['the server is busy', { status: 429, times: 3 }],
   ])('tries again if %s', async (_, fault) => {
-    const { fake, file, bytes } = await finished();
+    const { fake, file, bytes } = await serveFinishedFile();
     fake.fail(download, fault);
     await saveTo(file, path);
     await expectSaved(bytes());
   });
 
   it('starts over if the file has changed', async () => {
-    const { fake, file, bytes, starts } = await finished();
+    const { fake, file, bytes, starts } = await serveFinishedFile();
     fake.fail(download, { truncate: true });
     const seen: number[] = [];
     await saveTo(file, path, {
@@ -230,14 +230,14 @@ describe('saveTo() over a bad connection', () => {
   });
 
   it('starts over if the server does not support ranges', async () => {
-    const { fake, file, bytes } = await finished({ ranges: false });
+    const { fake, file, bytes } = await serveFinishedFile({ ranges: false });
     fake.fail(download, { truncate: true, times: 2 });
     await saveTo(file, path);
     await expectSaved(bytes());
   });
 
   it('gives up after five connections that brought no new bytes', async () => {
-    const { fake, file } = await finished();
+    const { fake, file } = await serveFinishedFile();
     fake.fail(download, { truncate: true });
     fake.fail(download, { drop: true, after: 1, times: Infinity });
     const { error } = await settled(() => saveTo(file, path, { retries: 5 }));
@@ -254,7 +254,7 @@ describe('saveTo() over a bad connection', () => {
   });
 
   it('continues in a later call after it gave up', async () => {
-    const { fake, file, bytes, starts } = await finished();
+    const { fake, file, bytes, starts } = await serveFinishedFile();
     fake.fail(download, { truncate: true });
     fake.fail(download, { drop: true, after: 1 });
     await expect(saveTo(file, path, { retries: 1 })).rejects.toBeInstanceOf(ConnectionError);
@@ -265,7 +265,7 @@ describe('saveTo() over a bad connection', () => {
   });
 
   it('keeps the downloaded part if the server was unreachable for a whole call', async () => {
-    const { fake, file, bytes, starts } = await finished();
+    const { fake, file, bytes, starts } = await serveFinishedFile();
     fake.fail(download, { truncate: true });
     fake.fail(download, { drop: true, after: 1, times: 2 });
     await expect(saveTo(file, path, { retries: 1 })).rejects.toBeInstanceOf(ConnectionError);
@@ -276,7 +276,7 @@ describe('saveTo() over a bad connection', () => {
   });
 
   it('leaves no part file behind if it could not be continued', async () => {
-    const { file } = await finished();
+    const { file } = await serveFinishedFile();
     const headers = { 'content-length': '12' };
     const fetch = () =>
       Promise.resolve(new Response(new TextEncoder().encode('Good'), { headers })); // no version (ETag or Last-Modified)
@@ -286,7 +286,7 @@ describe('saveTo() over a bad connection', () => {
   });
 
   it('does not continue with another version of the file', async () => {
-    const { fake, file, bytes } = await finished();
+    const { fake, file, bytes } = await serveFinishedFile();
     fake.fail(download, { truncate: true });
     await expect(saveTo(file, path, { retries: 0 })).rejects.toBeInstanceOf(ConnectionError);
     fake.files[0]!.revision = 2;
@@ -295,17 +295,17 @@ describe('saveTo() over a bad connection', () => {
   });
 
   it('does not continue with another file', async () => {
-    const { fake, file } = await finished();
+    const { fake, file } = await serveFinishedFile();
     fake.fail(download, { truncate: true });
     await expect(saveTo(file, path, { retries: 0 })).rejects.toBeInstanceOf(ConnectionError);
-    const other = await finished();
+    const other = await serveFinishedFile();
     await saveTo(new MediaFile('file_2', other.file.url, { fetch: undefined }), path);
     expect((await readFile(path)).equals(other.bytes())).toBe(true);
     expect(other.starts()).toEqual([0]);
   });
 
   it('waits as long as the server asks', async () => {
-    const { fake, file, bytes } = await finished();
+    const { fake, file, bytes } = await serveFinishedFile();
     fake.fail(download, { status: 503, headers: { 'Retry-After': '1' } });
     const at = performance.now();
     await saveTo(file, path);
@@ -314,7 +314,7 @@ describe('saveTo() over a bad connection', () => {
   });
 
   it('does not wait if the server asks for an hour', async () => {
-    const { fake, file } = await finished();
+    const { fake, file } = await serveFinishedFile();
     fake.fail(download, { status: 503, headers: { 'Retry-After': '3600' } });
     await expect(saveTo(file, path)).rejects.toMatchObject({
       status: 503,
@@ -323,7 +323,7 @@ describe('saveTo() over a bad connection', () => {
   });
 
   it.each([400, 403, 404, 410])('checks the status to get a new URL after %i', async (status) => {
-    const { fake, file, bytes } = await finished();
+    const { fake, file, bytes } = await serveFinishedFile();
     fake.fail(download, { status });
     const fresh = file.url.replace('.mp3', '-2.mp3');
     fake.files[0]!.download = fresh;
@@ -335,7 +335,7 @@ describe('saveTo() over a bad connection', () => {
   });
 
   it('does not repeat a request that was rejected', async () => {
-    const { fake, file } = await finished();
+    const { fake, file } = await serveFinishedFile();
     fake.fail(download, { status: 403, times: Infinity });
     await expect(saveTo(file, path)).rejects.toMatchObject({ status: 403 });
     expect(arrivals(fake.requests, download)).toBe(1);
@@ -345,7 +345,7 @@ describe('saveTo() over a bad connection', () => {
 
 describe('saveTo() with a misbehaving server', () => {
   /** A file whose server gives these responses, one after the other. */
-  function answered(...answers: (() => Response)[]) {
+  function fileAnswering(...answers: (() => Response)[]) {
     let count = 0;
     const fetch = () => Promise.resolve(answers[Math.min(count++, answers.length - 1)]!());
     return new MediaFile('file_1', 'https://cdn.test/file_1.mp3', { fetch });
@@ -364,19 +364,19 @@ describe('saveTo() with a misbehaving server', () => {
 
   it('continues if fewer bytes came than announced', async () => {
     const short = whole('Good', { 'content-length': '12', etag: '"a"' });
-    await saveTo(answered(short, part(' morning', 'bytes 4-11/12')), path);
+    await saveTo(fileAnswering(short, part(' morning', 'bytes 4-11/12')), path);
     await expectSaved(Buffer.from('Good morning'));
   });
 
   it('starts over if the response does not prove that the rest is of the same version', async () => {
     const short = whole('Good', { 'content-length': '12' });
-    await saveTo(answered(short, whole('Fair evening', { 'content-length': '12' })), path);
+    await saveTo(fileAnswering(short, whole('Fair evening', { 'content-length': '12' })), path);
     await expectSaved(Buffer.from('Fair evening'));
   });
 
   it('starts over if more bytes came than announced', async () => {
     const long = whole('Good morning!?', { 'content-length': '12' });
-    await saveTo(answered(long, whole('Good morning', { 'content-length': '12' })), path);
+    await saveTo(fileAnswering(long, whole('Good morning', { 'content-length': '12' })), path);
     await expectSaved(Buffer.from('Good morning'));
   });
 
@@ -388,7 +388,10 @@ describe('saveTo() with a misbehaving server', () => {
     ['beyond the end', () => new Response(null, { status: 416 })],
   ])('starts over if the server sends a part %s', async (_, wrong) => {
     const headers = { 'content-length': '12', etag: '"a"' };
-    await saveTo(answered(whole('Good', headers), wrong, whole('Good morning', headers)), path);
+    await saveTo(
+      fileAnswering(whole('Good', headers), wrong, whole('Good morning', headers)),
+      path,
+    );
     await expectSaved(Buffer.from('Good morning'));
   });
 
@@ -410,7 +413,7 @@ describe('saveTo() with a misbehaving server', () => {
     ['a part that was not requested', part('Good', 'bytes 0-3/12')],
     ['a web page', whole('<html>Sign in</html>', { 'content-type': 'text/html; charset=utf-8' })],
   ])('does not save %s', async (_, answer) => {
-    await expect(saveTo(answered(answer), path)).rejects.toMatchObject({
+    await expect(saveTo(fileAnswering(answer), path)).rejects.toMatchObject({
       name: 'UnexpectedResponseError',
       code: 'DOWNLOAD_FAILED',
     });
@@ -420,7 +423,7 @@ describe('saveTo() with a misbehaving server', () => {
 
 describe('saveTo() and an abort', () => {
   it.each(['hang', 'stall', 'truncate'] as const)('rejects at once in a %s', async (kind) => {
-    const { fake, file } = await finished();
+    const { fake, file } = await serveFinishedFile();
     fake.fail(download, { [kind]: true, times: Infinity });
     const controller = new AbortController();
     const saving = settled(() => saveTo(file, path, { signal: controller.signal }));
@@ -437,7 +440,7 @@ describe('saveTo() and an abort', () => {
   });
 
   it('sends no request if the signal is already aborted', async () => {
-    const { fake, file } = await finished();
+    const { fake, file } = await serveFinishedFile();
     await expect(saveTo(file, path, { signal: AbortSignal.abort('no') })).rejects.toBe('no');
     expect(arrivals(fake.requests, download)).toBe(0);
   });

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileJournal } from 'postreel/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bundled } from '../../support/node/bundled.js';
+import { bundleScript } from '../../support/node/bundled.js';
 
 const count = 60;
 const numbers = Array.from({ length: count }, (_, number) => number);
 
-let child: Awaited<ReturnType<typeof bundled>>;
+let child: Awaited<ReturnType<typeof bundleScript>>;
 beforeAll(async () => {
-  child = await bundled('test/support/node/claim-child.ts');
+  child = await bundleScript('test/support/node/claim-child.ts');
 });
 afterAll(() => child.remove());
 

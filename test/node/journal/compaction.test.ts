@@ -22,7 +22,7 @@ const large = 'x'.repeat(1_200_000);
 const firstLine = async () => (await readFile(path, 'utf8')).split('\n')[0];
 const keys = async () => (await fileJournal(path).list('')).map(({ key }) => key);
 /** Waits until a draft was written and then either renamed to the journal or deleted. */
-async function isOver(): Promise<void> {
+async function waitForCompaction(): Promise<void> {
   await vi.waitFor(() => expect(disk.changes).toContain('sync jobs.jsonl.*.draft'));
   await vi.waitFor(async () => expect(await readdir(folder)).toEqual(['jobs.jsonl']));
 }
@@ -42,7 +42,7 @@ describe('the compaction of a journal', () => {
       expect(await journal.get('c')).toMatchObject({ value: 'other' });
     });
     await journal.swap('large', large, undefined);
-    await isOver();
+    await waitForCompaction();
     expect((await stat(path)).size).toBeLessThan(1_000);
     expect(await firstLine()).toMatch(/^\["file","[0-9a-f-]{36}"\]$/);
     for (const one of [journal, other, fileJournal(path)]) {
@@ -63,7 +63,7 @@ describe('the compaction of a journal', () => {
     await write();
     disk.before('sync jobs.jsonl.*.draft', () => writeFile(path, content));
     await fileJournal(path).swap('large', large, undefined);
-    await isOver();
+    await waitForCompaction();
     expect(await readFile(path, 'utf8')).toBe(content);
   });
 

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileJournal } from 'postreel/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bundled } from '../../support/node/bundled.js';
+import { bundleScript } from '../../support/node/bundled.js';
 
 const calls = 60;
 // Each call writes 20 kB: together far more than the size at which a journal is compacted.
 const callBytes = 20_000;
 const names = ['first', 'second', 'third', 'fourth'];
 
-let child: Awaited<ReturnType<typeof bundled>>;
+let child: Awaited<ReturnType<typeof bundleScript>>;
 beforeAll(async () => {
-  child = await bundled('test/support/node/journal-child.ts');
+  child = await bundleScript('test/support/node/journal-child.ts');
 });
 afterAll(() => child.remove());
 

@@ -6,7 +6,7 @@ import { Random } from '../media/model/random.js';
 import { endOf, type ProcessEnd } from '../node/process-end.js';
 
 /** A journal that two processes share, and the number of their jobs. */
-export interface Story {
+export interface KillScenario {
   readonly journal: 'file' | 'redis' | 'postgres';
   /** A path or an address. */
   readonly at: string;
@@ -44,7 +44,7 @@ interface Result {
 }
 
 /** Kills two processes that work side by side many times, then lets both finish. */
-export async function survive(story: Story): Promise<Outcome> {
+export async function survive(story: KillScenario): Promise<Outcome> {
   const random = new Random(story.kills);
   const server = await startFakeServer({
     media: {
@@ -63,7 +63,7 @@ export async function survive(story: Story): Promise<Outcome> {
       index % 2 === 1 ? 'any' : index % 4 === 0 ? 'before' : 'after',
     ),
   );
-  const lane = async () => {
+  const runUntilDone = async () => {
     for (let next = plan.pop(); next; next = plan.pop()) {
       // Each of the other kills needs a job that is not made yet.
       const isScarce = story.jobs - server.media.files.length <= plan.length / 2 + 4;
@@ -77,7 +77,7 @@ export async function survive(story: Story): Promise<Outcome> {
     }
   };
   try {
-    await Promise.all([lane(), lane()]);
+    await Promise.all([runUntilDone(), runUntilDone()]);
     const ends = await Promise.all([run(), run()]);
     const reports = ends.map(({ code, output }) => {
       if (code !== 0) {
@@ -93,7 +93,7 @@ export async function survive(story: Story): Promise<Outcome> {
 }
 
 function sumUp(
-  { jobs }: Story,
+  { jobs }: KillScenario,
   reports: readonly (readonly Result[])[],
   { media }: FakeServer,
 ): Omit<Outcome, 'kills'> {
@@ -169,7 +169,7 @@ async function startControl(): Promise<Control> {
 let ids = 0;
 
 function start(
-  { journal, at, jobs }: Story,
+  { journal, at, jobs }: KillScenario,
   { media, mediaUrl }: FakeServer,
   control: Control,
   kill: Kill | undefined,

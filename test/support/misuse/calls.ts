@@ -58,11 +58,7 @@ export const calls: readonly Misuse[] = [
     () => send({ attachments: Array(11).fill({}) }),
     'at most 10 items; got 11',
   ],
-  [
-    'NaN',
-    () => send({ data: { total: NaN } }),
-    '`data.total` must be a number; got NaN',
-  ],
+  ['NaN', () => send({ data: { total: NaN } }), '`data.total` must be a number; got NaN'],
   ['a promise in the data', () => send({ data: { a: Promise.resolve(1) } }), 'got a Promise'],
   ['subscribed: yes', () => send({ subscribed: 'yes' }), '`subscribed` must be a boolean'],
   [

@@ -93,7 +93,11 @@ export const creating: readonly Misuse[] = [
     () => messaging({ ...base, validation: { requests: 'warn' } }),
     "one of 'throw', 'off'",
   ],
-  ['a fetch that is not a function', () => messaging({ ...base, fetch: {} }), '`fetch` must be a function'],
+  [
+    'a fetch that is not a function',
+    () => messaging({ ...base, fetch: {} }),
+    '`fetch` must be a function',
+  ],
   ['logger: true', () => messaging({ ...base, logger: true }), 'such as `console`'],
   ['a path for a journal', () => media({ ...base, journal: './jobs.json' }), 'fileJournal(path)'],
 ];

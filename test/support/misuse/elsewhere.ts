@@ -51,11 +51,7 @@ export const elsewhere: readonly Misuse[] = [
     () => createFakeMessaging({ rateLimit: { limit: '10' as never } }),
     '`rateLimit.limit` must be',
   ],
-  [
-    'a fake with wrong durations',
-    () => createFakeMedia({ durations: 5 as never }),
-    '`durations`',
-  ],
+  ['a fake with wrong durations', () => createFakeMedia({ durations: 5 as never }), '`durations`'],
   [
     'an invalid fault',
     () => createFakeMessaging().fail('POST /v1/send', { status: '503' as never }),
@@ -66,7 +62,11 @@ export const elsewhere: readonly Misuse[] = [
     () => createFakeMessaging().fail('POST /v1/sent' as never, { status: 503 }),
     "Did you mean 'POST /v1/send'?",
   ],
-  ['a fraction of a contact', () => createFakeMessaging().seed({ contacts: 0.5 }), '`contacts` must be'],
+  [
+    'a fraction of a contact',
+    () => createFakeMessaging().seed({ contacts: 0.5 }),
+    '`contacts` must be',
+  ],
   ['a port in words', () => startFakeServer({ port: 'http' as never }), '`port` must be'],
   [
     'runs in words',
@@ -74,11 +74,7 @@ export const elsewhere: readonly Misuse[] = [
     '`runs` must be',
   ],
   ['a proxy without a key', () => createTrackProxy({ baseUrl } as never), /apiKey/],
-  [
-    'a maxAge in words',
-    () => tracker({ publicKey: 'pk_a', baseUrl, maxAge: '1d' }),
-    'maxAge',
-  ],
+  ['a maxAge in words', () => tracker({ publicKey: 'pk_a', baseUrl, maxAge: '1d' }), 'maxAge'],
   [
     'an unknown value of consent',
     () => tracker({ publicKey: 'pk_a', baseUrl, consent: true }),

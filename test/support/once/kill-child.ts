@@ -12,7 +12,7 @@ const { counts, campaigns, contacts, workflow, seed } = JSON.parse(list) as {
 };
 const atOnce = 8;
 
-const journal = await open(address);
+const journal = await openStore(address);
 const rateLimit = { limit: 1_000_000, windowMs: 60_000 };
 const messaging = new MessagingClient({ journal, rateLimit });
 const media = new MediaClient({ journal, rateLimit: { ...rateLimit, pending: 1_000 } });
@@ -61,7 +61,7 @@ await Promise.all(Array.from({ length: atOnce }, worker));
 process.stdout.write(JSON.stringify(results), () => process.exit());
 
 // Imports only the store in use: a process that is killed 30 times starts 30 times.
-async function open(where: string): Promise<JournalStore> {
+async function openStore(where: string): Promise<JournalStore> {
   if (where.startsWith('redis:')) {
     const [{ Redis }, { redisJournal }] = await Promise.all([
       import('ioredis'),

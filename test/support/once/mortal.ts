@@ -18,7 +18,7 @@ export interface Outage {
  * Simulates a process that may die at a request or at a step of its journal. After its death, none
  * of its operations resolves or has an effect.
  */
-export function mortal(
+export function mortalProcess(
   fetch: typeof globalThis.fetch,
   store: JournalStore,
   { death, outage }: { readonly death: Death | null; readonly outage: Outage | null },

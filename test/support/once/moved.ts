@@ -1,5 +1,5 @@
 /** The `fetch` of a fake for clients that call another address; they use the fake's clock. */
-export function moved(
+export function fetchFromAddress(
   { fetch, baseUrl }: { readonly fetch: typeof globalThis.fetch; readonly baseUrl: string },
   address: string,
 ): typeof globalThis.fetch {

@@ -13,7 +13,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 
 /** Sets up the real SDK, and keeps everything that it exports in memory. */
-export function recording() {
+export function startRecording() {
   const spans = new InMemorySpanExporter();
   const traces = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);

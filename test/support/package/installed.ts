@@ -17,18 +17,18 @@ export interface Manifest {
   readonly peerDependenciesMeta: Readonly<Record<string, { optional?: boolean }>>;
   readonly scripts: Readonly<Record<string, string>>;
   readonly files: readonly string[];
-  readonly exports: Readonly<Record<string, Door | string>>;
+  readonly exports: Readonly<Record<string, EntryPoint | string>>;
   readonly typesVersions: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 }
-type Door = Readonly<Record<'import' | 'require', { types: string; default: string }>>;
+type EntryPoint = Readonly<Record<'import' | 'require', { types: string; default: string }>>;
 
 export const manifest = JSON.parse(
   readFileSync(join(repository, 'package.json'), 'utf8'),
 ) as Manifest; // as: our own package.json
 
 /** The entry points as users import them: `postreel`, `postreel/messaging`, … */
-export const doors = Object.entries(manifest.exports)
-  .filter(([, door]) => typeof door !== 'string')
+export const entryPoints = Object.entries(manifest.exports)
+  .filter(([, entryPoint]) => typeof entryPoint !== 'string')
   .map(([path]) => `${manifest.name}${path.slice(1)}`);
 
 /** A user's project, with the package installed as npm would unpack it. */

@@ -62,10 +62,10 @@ export async function programOf(kind: 'mjs' | 'cjs', services: Services): Promis
   const source = await readFile(new URL('smoke.ts', import.meta.url), 'utf8');
   const { code } = await transform(source, { loader: 'ts', target: 'es2022' });
   const body = code.replace(/^export /gm, '');
-  const door = kind === 'mjs' ? `await import('postreel')` : `require('postreel')`;
+  const importCode = kind === 'mjs' ? `await import('postreel')` : `require('postreel')`;
   return `${body}
 (async () => {
-  const postreel = ${door};
+  const postreel = ${importCode};
   console.log(JSON.stringify(await smoke(postreel, ${JSON.stringify(services)})));
 })();
 `;

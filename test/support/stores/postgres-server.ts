@@ -56,7 +56,7 @@ export async function startPostgres(): Promise<PostgresServer> {
       cwd: folder,
       stdio: 'ignore',
     });
-    await answers(url, child);
+    await waitForAnswer(url, child);
     return child;
   };
   let child = await begin();
@@ -80,7 +80,7 @@ function end(child: ChildProcess): Promise<void> {
   return ended;
 }
 
-async function answers(url: string, child: ChildProcess): Promise<void> {
+async function waitForAnswer(url: string, child: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 250; tries++) {
     if (child.exitCode !== null) {
       throw new Error(`postgres ended with code ${child.exitCode}.`);

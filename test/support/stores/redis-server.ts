@@ -35,7 +35,7 @@ export async function startRedis({ keeps = false } = {}): Promise<RedisServer> {
   const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...log];
   const begin = async () => {
     const child = spawn('redis-server', args, { stdio: 'ignore' });
-    await answers(port, child);
+    await waitForAnswer(port, child);
     return child;
   };
   let child = await begin();
@@ -59,12 +59,12 @@ function kill(child: ChildProcess): Promise<void> {
   return ended;
 }
 
-async function answers(port: number, child: ChildProcess): Promise<void> {
+async function waitForAnswer(port: number, child: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 250; tries++) {
     if (child.exitCode !== null) {
       throw new Error(`redis-server ended with code ${child.exitCode}.`);
     }
-    if (await pong(port)) {
+    if (await isAlive(port)) {
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, 40));
@@ -72,7 +72,7 @@ async function answers(port: number, child: ChildProcess): Promise<void> {
   throw new Error('redis-server did not start within 10 s.');
 }
 
-function pong(port: number): Promise<boolean> {
+function isAlive(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ port, host: '127.0.0.1' }, () => socket.write('PING\r\n'));
     socket.once('data', (data) => {

@@ -119,7 +119,7 @@ function hurry(speed) {
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0] ?? '';
     if (path.startsWith('/collect')) {
-      return void answerBy(proxy, request, response).then((status) => proxied.push(status));
+      return void answerWith(proxy, request, response).then((status) => proxied.push(status));
     }
     if (path === '/react.js') {
       reactPage ??= bundle('test/support/tracker/react-page.ts', 'reactPage');
@@ -162,7 +162,7 @@ function hurry(speed) {
 }
 
 /** Answers a Node request with a handler that uses `Request` and `Response`. */
-async function answerBy(
+async function answerWith(
   handle: (request: Request) => Promise<Response>,
   request: IncomingMessage,
   response: ServerResponse,

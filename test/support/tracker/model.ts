@@ -41,7 +41,7 @@ const MAX_BYTES = 64_000;
 const DAY_MS = 86_400_000;
 
 /** The real state of one event, whatever the tabs assume. */
-interface Truth {
+interface EventState {
   readonly id: string;
   readonly at: number;
   accepted: number;
@@ -76,7 +76,7 @@ interface Tab {
   /** The decisions that the tab must know, according to the model. */
   known: Decisions;
   readonly inbox: Message[];
-  look: Look | undefined;
+  look: Search | undefined;
   /** The time when its timer fires. */
   wakeAt: number;
 }
@@ -89,7 +89,7 @@ interface Message {
 }
 
 /** A search for the events of other tabs, one step at a time. */
-interface Look {
+interface Search {
   stage: 'asked' | 'claimed';
   at: number;
   silent: Set<string>;
@@ -110,10 +110,10 @@ interface Write {
 }
 
 /** Runs one random world to its end; returns the broken promises. */
-export function liveWorld(seed: number, bug?: Bug): readonly string[] {
+export function runWorld(seed: number, bug?: Bug): readonly string[] {
   const world = new World(seed, bug);
   const steps = 20 + Math.floor(world.random() * 80);
-  const weights = ACTS.map(([weight]) => weight * world.pick([0.2, 1, 1, 1, 5]));
+  const weights = ACTIONS.map(([weight]) => weight * world.pick([0.2, 1, 1, 1, 5]));
   world.start();
   for (let step = 0; step < steps && !world.problems.length; step++) {
     let ticket = world.random() * weights.reduce((sum, weight) => sum + weight, 0);
@@ -121,7 +121,7 @@ export function liveWorld(seed: number, bug?: Bug): readonly string[] {
       ticket -= weight;
       return ticket < 0;
     });
-    ACTS[index]![1](world);
+    ACTIONS[index]![1](world);
   }
   if (!world.problems.length) {
     world.end();
@@ -130,7 +130,7 @@ export function liveWorld(seed: number, bug?: Bug): readonly string[] {
 }
 
 /** The possible actions and their weights. */
-const ACTS: readonly (readonly [weight: number, act: (world: World) => void])[] = [
+const ACTIONS: readonly (readonly [weight: number, act: (world: World) => void])[] = [
   [16, (world) => world.onTab((tab) => world.track(tab))],
   [10, (world) => world.onTab((tab) => world.pump(tab))],
   [16, (world) => world.network()],
@@ -166,7 +166,7 @@ class World {
   readonly #delivery: 'no-duplicates' | 'no-loss';
   readonly #isProxy: boolean;
   readonly #hasStoreFaults: boolean;
-  readonly #truths = new Map<string, Truth>();
+  readonly #truths = new Map<string, EventState>();
   readonly #sizes = new Map<string, number>();
   #state: number;
   #tabs: Tab[] = [];
@@ -808,7 +808,8 @@ class World {
               store.remove(id);
             }
           },
-          decisions: () => (world.#bug === 'ignores the decisions of other tabs' ? UNDECIDED : store.decisions()),
+          decisions: () =>
+            world.#bug === 'ignores the decisions of other tabs' ? UNDECIDED : store.decisions(),
           saveDecisions: (decisions) => {
             const isNew = isAhead(decisions, tab.known);
             if (isNew || world.#bug !== 'does not write a decision back') {

@@ -9,7 +9,7 @@ export interface Sent {
 }
 
 /** The service's response to an event that it took. */
-export const taken = (): Response => new Response('{"success":true}');
+export const acceptedResponse = (): Response => new Response('{"success":true}');
 
 /** A minimal page for logic that needs no real browser. */
 export function fakePage(globals: Record<string, unknown> = {}) {
@@ -32,7 +32,7 @@ export function fakePage(globals: Record<string, unknown> = {}) {
     storage,
     events,
     /** The service's response to the next request. */
-    reply: (): Response | Promise<Response> => taken(),
+    reply: (): Response | Promise<Response> => acceptedResponse(),
     start: (options: Partial<TrackerOptions> = {}) =>
       createTracker({
         publicKey: 'pk_test',

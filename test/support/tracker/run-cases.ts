@@ -41,8 +41,8 @@ export function describeCases(engine: Engine, cases: readonly Case[]): void {
   }, 180_000);
   afterAll(() => browser.close(), 60_000);
 
-  for (const { name, run, deliveries = DEFAULT, isAlone } of cases) {
-    const options = { timeout: 240_000, concurrent: !isAlone && engine !== 'webkit' };
+  for (const { name, run, deliveries = DEFAULT, isExclusive } of cases) {
+    const options = { timeout: 240_000, concurrent: !isExclusive && engine !== 'webkit' };
     for (const delivery of deliveries) {
       it(`${name} (${delivery})`, options, async () => {
         const world = await createWorld(browser, delivery, print);

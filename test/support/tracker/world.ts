@@ -19,7 +19,7 @@ declare global {
     wasRestored?: boolean;
     popup?: Window | null;
     /** Ends a wait that a case has started. */
-    goOn?: () => void;
+    endWait?: () => void;
     setTimeout(code: string, delayMs?: number): number;
   }
 }

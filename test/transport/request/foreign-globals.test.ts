@@ -34,20 +34,23 @@ describe('if a program has replaced the global classes with', () => {
     ['all of node-fetch 3', { Request, Headers, FormData, Response }],
     ['the Request of node-fetch 3', { Request }],
     ['the Request of node-fetch 2', { Request: nodeFetch2['Request'] }],
-  ])('%s, the first call is rejected with a clear error, and nothing is sent', async (_, globals) => {
-    const { fetch, requests } = service();
-    stubAll(globals);
-    for (const call of [
-      messagingOver(fetch).send(mail),
-      messagingOver(fetch).contacts.get('con_1'),
-      mediaOver(fetch).generate.audio({ content: 'Hello', voiceId: 'v' }),
-    ]) {
-      const { error } = await call.safe();
-      expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not-sent' });
-      expect(error?.message).toMatch(/^The global `Request` is not the one of the web standard/);
-    }
-    expect(requests()).toBe(0);
-  });
+  ])(
+    '%s, the first call is rejected with a clear error, and nothing is sent',
+    async (_, globals) => {
+      const { fetch, requests } = service();
+      stubAll(globals);
+      for (const call of [
+        messagingOver(fetch).send(mail),
+        messagingOver(fetch).contacts.get('con_1'),
+        mediaOver(fetch).generate.audio({ content: 'Hello', voiceId: 'v' }),
+      ]) {
+        const { error } = await call.safe();
+        expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not-sent' });
+        expect(error?.message).toMatch(/^The global `Request` is not the one of the web standard/);
+      }
+      expect(requests()).toBe(0);
+    },
+  );
 
   it.each<[string, Globals]>([
     ['the Headers of node-fetch 3', { Headers }],

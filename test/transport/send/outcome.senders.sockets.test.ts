@@ -93,7 +93,7 @@ async function sendInto(fault: FaultName, fetch: unknown, timeout = 10_000) {
 }
 
 describe('a patched `fetch`', () => {
-  it('that replaces the client\'s signal with a time limit of five seconds sends one mail, which may have been sent', async () => {
+  it("that replaces the client's signal with a time limit of five seconds sends one mail, which may have been sent", async () => {
     const { url, mails } = await openService();
     // A name server that needs longer than the time limit of the call.
     const slow = new undici.Agent({
@@ -102,9 +102,9 @@ describe('a patched `fetch`', () => {
           setTimeout(() => found(null, [{ address: '127.0.0.1', family: 4 }]), 400),
       },
     });
-    const patched = (to: string, init: undici.RequestInit) =>
+    const fetchWithTimeLimit = (to: string, init: undici.RequestInit) =>
       undici.fetch(to, { ...init, dispatcher: slow, signal: AbortSignal.timeout(5_000) });
-    vi.stubGlobal('fetch', patched);
+    vi.stubGlobal('fetch', fetchWithTimeLimit);
     const client = clientOf(url.replace('127.0.0.1', 'mail.localhost'), undefined, {
       timeout: 150,
       retries: 2,
@@ -121,12 +121,12 @@ describe('a patched `fetch`', () => {
   it('that gives up before the `fetch` inside it may have sent the mail', async () => {
     const silent = await openFault(faults['no answer in time']);
     onTestFinished(() => silent.close());
-    const impatient = (to: string, init: RequestInit) =>
+    const giveUpEarly = (to: string, init: RequestInit) =>
       Promise.race([
         fetch(to, { ...init, signal: null }).catch(() => new Promise<never>(() => undefined)),
         new Promise<never>((_, reject) => setTimeout(() => reject(new Error('too slow')), 50)),
       ]);
-    const { error } = await clientOf(silent.url, impatient).send(mail).safe();
+    const { error } = await clientOf(silent.url, giveUpEarly).send(mail).safe();
     expect(error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'unknown' });
     expect(error?.message).toContain('(too slow)');
   });
@@ -145,20 +145,23 @@ describe('a patched `fetch`', () => {
   });
 });
 
-it.each([407, 403, 502])('an error of a proxy that refuses the tunnel with %i names the proxy', async (status) => {
-  const proxy = createServer().on('connect', (_, socket) =>
-    socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`),
-  );
-  const { url } = await listen(proxy);
-  const dispatcher = new undici.ProxyAgent(url);
-  const through = (to: string, init: undici.RequestInit) =>
-    undici.fetch(to, { ...init, dispatcher });
-  const { error } = await clientOf('https://messaging.test', through).send(mail).safe();
-  // No code of undici proves that the request was not sent.
-  expect(error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'unknown' });
-  expect(error?.message).toContain(`(Proxy response (${status}) !== 200 when HTTP Tunneling)`);
-  await dispatcher.close();
-});
+it.each([407, 403, 502])(
+  'an error of a proxy that refuses the tunnel with %i names the proxy',
+  async (status) => {
+    const proxy = createServer().on('connect', (_, socket) =>
+      socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`),
+    );
+    const { url } = await listen(proxy);
+    const dispatcher = new undici.ProxyAgent(url);
+    const through = (to: string, init: undici.RequestInit) =>
+      undici.fetch(to, { ...init, dispatcher });
+    const { error } = await clientOf('https://messaging.test', through).send(mail).safe();
+    // No code of undici proves that the request was not sent.
+    expect(error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'unknown' });
+    expect(error?.message).toContain(`(Proxy response (${status}) !== 200 when HTTP Tunneling)`);
+    await dispatcher.close();
+  },
+);
 
 /** A service that counts its mails. */
 async function openService(status = 200, headers: Record<string, string> = {}) {

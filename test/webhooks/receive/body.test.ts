@@ -3,7 +3,12 @@ import { WebhookVerificationError } from 'postreel';
 import { verifyWebhook } from 'postreel/webhooks';
 import { describe, expect, it, vi } from 'vitest';
 import { parseCallback } from '../../../src/webhooks/receive/callback-body.js';
-import { post, secret, signed, success } from '../../support/webhooks/callbacks.js';
+import {
+  callbackRequest,
+  secret,
+  signAddress,
+  successBody,
+} from '../../support/webhooks/callbacks.js';
 import fc from '../../support/property.js';
 
 const id = fc.string({ minLength: 1 });
@@ -87,27 +92,27 @@ describe('the body of a callback', () => {
 
   it.each([
     ['with the names of a stream', { getReader: 1, iterator: 2 }],
-    ['that is a list', [success()]],
+    ['that is a list', [successBody()]],
     ['that is a number', 7],
     ['that is true', true],
-    ['that is a function', () => success()],
+    ['that is a function', () => successBody()],
     ['that is a Map', new Map([['success', true]])],
   ])('is BODY_INVALID if it is a parsed value %s', async (_name, body) => {
-    const verification = verifyWebhook({ url: await signed(), body }, { secret });
+    const verification = verifyWebhook({ url: await signAddress(), body }, { secret });
     await expect(verification).rejects.toMatchObject({ code: 'BODY_INVALID' });
   });
 
   it('may be bytes of any kind, also of another realm', async () => {
-    const bytes = new TextEncoder().encode(JSON.stringify(success()));
+    const bytes = new TextEncoder().encode(JSON.stringify(successBody()));
     const foreign = runInNewContext('Uint8Array.from(bytes)', { bytes }) as unknown;
     for (const body of [bytes.buffer, new DataView(bytes.buffer), foreign]) {
-      const verification = verifyWebhook({ url: await signed(), body }, { secret });
+      const verification = verifyWebhook({ url: await signAddress(), body }, { secret });
       await expect(verification).resolves.toMatchObject({ fileId: 'file_1' });
     }
   });
 
   it('is rejected if it does not arrive within four seconds', async () => {
-    const url = await signed();
+    const url = await signAddress();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const cancel = vi.fn();
@@ -133,29 +138,31 @@ describe('the body of a callback', () => {
 
   it('is rejected if it is not UTF-8', async () => {
     const body = Uint8Array.of(0x22, 0xff, 0x22);
-    await expect(verifyWebhook({ url: await signed(), body }, { secret })).rejects.toMatchObject({
+    await expect(
+      verifyWebhook({ url: await signAddress(), body }, { secret }),
+    ).rejects.toMatchObject({
       code: 'BODY_INVALID',
     });
   });
 
   it('may have a character that is split between two chunks', async () => {
-    const bytes = new TextEncoder().encode(JSON.stringify(success('🎧')));
+    const bytes = new TextEncoder().encode(JSON.stringify(successBody('🎧')));
     const chunks = (async function* () {
       for (const byte of bytes) {
         yield await Promise.resolve(Uint8Array.of(byte));
       }
     })();
-    const verification = verifyWebhook({ url: await signed(), body: chunks }, { secret });
+    const verification = verifyWebhook({ url: await signAddress(), body: chunks }, { secret });
     await expect(verification).resolves.toMatchObject({ fileId: '🎧' });
   });
 
   it('may have 64 KB, and not a byte more', async () => {
-    const padded = (size: number) => JSON.stringify(success()).padEnd(size);
+    const padded = (size: number) => JSON.stringify(successBody()).padEnd(size);
     await expect(
-      verifyWebhook(post(await signed(), padded(65_536)), { secret }),
+      verifyWebhook(callbackRequest(await signAddress(), padded(65_536)), { secret }),
     ).resolves.toBeDefined();
     await expect(
-      verifyWebhook(post(await signed(), padded(65_537)), { secret }),
+      verifyWebhook(callbackRequest(await signAddress(), padded(65_537)), { secret }),
     ).rejects.toMatchObject({ code: 'BODY_TOO_LARGE' });
   });
 
@@ -169,7 +176,9 @@ describe('the body of a callback', () => {
         controller.enqueue(new Uint8Array(1024));
       },
     });
-    await expect(verifyWebhook({ url: await signed(), body }, { secret })).rejects.toMatchObject({
+    await expect(
+      verifyWebhook({ url: await signAddress(), body }, { secret }),
+    ).rejects.toMatchObject({
       code: 'BODY_TOO_LARGE',
     });
     expect(chunks).toBeLessThan(70);

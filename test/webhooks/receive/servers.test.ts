@@ -6,7 +6,7 @@ import fastify from 'fastify';
 import { Hono } from 'hono';
 import { createInbox, type WebhookInbox } from 'postreel/webhooks';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { fileUrl, secret, success } from '../../support/webhooks/callbacks.js';
+import { fileUrl, secret, successBody } from '../../support/webhooks/callbacks.js';
 
 const path = '/shop/media-done';
 const closing: (() => unknown)[] = [];
@@ -70,10 +70,10 @@ const servers: Record<string, Start> = {
   },
 };
 
-async function open(start: Start) {
+async function openServer(start: Start) {
   const inbox = createInbox({ secret });
   const server = await start(inbox);
-  const send = (url: string, body: unknown = success()) =>
+  const send = (url: string, body: unknown = successBody()) =>
     fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -86,19 +86,19 @@ async function open(start: Start) {
 
 describe.each(Object.entries(servers))('%s', (_name, start) => {
   it('passes a callback to the inbox', async () => {
-    const { inbox, send, signed } = await open(start);
+    const { inbox, send, signed } = await openServer(start);
     const response = await send(await signed());
     expect([response.status, await response.text()]).toEqual([204, '']);
     await expect(inbox.wait('file_1')).resolves.toEqual({
       fileId: 'file_1',
       status: 'success',
       url: fileUrl,
-      raw: success(),
+      raw: successBody(),
     });
   });
 
   it('rejects a forged callback', async () => {
-    const { server, send, signed } = await open(start);
+    const { server, send, signed } = await openServer(start);
     expect((await send(server + path)).status).toBe(401);
     const response = await send((await signed()).replace('expires=1', 'expires=9'));
     expect([response.status, await response.text()]).toEqual([401, 'SIGNATURE_INVALID']);
@@ -106,20 +106,20 @@ describe.each(Object.entries(servers))('%s', (_name, start) => {
   });
 
   it('gives a repeated callback the same response as the first', async () => {
-    const { send, signed } = await open(start);
+    const { send, signed } = await openServer(start);
     const url = await signed();
     expect((await send(url)).status).toBe(204);
     expect((await send(url)).status).toBe(204);
   });
 
   it('rejects an invalid body', async () => {
-    const { send, signed } = await open(start);
+    const { send, signed } = await openServer(start);
     expect((await send(await signed(), [])).status).toBe(400);
     expect((await send(await signed(), '{}')).status).toBe(400);
   });
 
   it('answers 405 to a GET', async () => {
-    const { signed } = await open(start);
+    const { signed } = await openServer(start);
     const response = await fetch(await signed());
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST');
@@ -132,7 +132,7 @@ const unparsed = Object.entries(servers).filter(
 );
 
 it.each(unparsed)('%s answers 413 to a long body', async (_name, start) => {
-  const { send, signed } = await open(start);
+  const { send, signed } = await openServer(start);
   expect((await send(await signed(), ' '.repeat(200_000))).status).toBe(413);
 });
 

@@ -1,11 +1,11 @@
 import { ConfigurationError, InvalidRequestError } from 'postreel';
 import { signWebhookUrl, verifyWebhook } from 'postreel/webhooks';
 import { describe, expect, it } from 'vitest';
-import { base, post, secret, signed } from '../../support/webhooks/callbacks.js';
+import { base, callbackRequest, secret, signAddress } from '../../support/webhooks/callbacks.js';
 
 describe('signWebhookUrl()', () => {
   it('adds a nonce, an expiry and a signature', async () => {
-    const { searchParams } = new URL(await signed());
+    const { searchParams } = new URL(await signAddress());
     expect([...searchParams.keys()]).toEqual([
       'postreel_nonce',
       'postreel_expires',
@@ -16,17 +16,19 @@ describe('signWebhookUrl()', () => {
   });
 
   it('makes a different address each time', async () => {
-    expect(await signed()).not.toBe(await signed());
+    expect(await signAddress()).not.toBe(await signAddress());
   });
 
   it('keeps the existing query, letter by letter', async () => {
-    const url = await signed(`${base}?order=4%2F2&name=a%20b~c&empty`);
+    const url = await signAddress(`${base}?order=4%2F2&name=a%20b~c&empty`);
     expect(
       url.startsWith(
         `${base}?order=4%2F2&name=a%20b~c&empty&postreel_signed=empty%2Cname%2Corder&postreel_nonce=`,
       ),
     ).toBe(true);
-    await expect(verifyWebhook(post(url), { secret })).resolves.toMatchObject({ fileId: 'file_1' });
+    await expect(verifyWebhook(callbackRequest(url), { secret })).resolves.toMatchObject({
+      fileId: 'file_1',
+    });
   });
 
   it('takes a URL object and does not change it', async () => {
@@ -36,13 +38,13 @@ describe('signWebhookUrl()', () => {
   });
 
   it('removes the fragment, which is never sent', async () => {
-    expect(await signed(`${base}#top`)).not.toContain('#');
+    expect(await signAddress(`${base}#top`)).not.toContain('#');
   });
 
   it('signs an address again that was signed before', async () => {
-    const again = await signed(await signed(`${base}?order=1`));
+    const again = await signAddress(await signAddress(`${base}?order=1`));
     expect([...new URL(again).searchParams]).toHaveLength(5);
-    await expect(verifyWebhook(post(again), { secret })).resolves.toMatchObject({
+    await expect(verifyWebhook(callbackRequest(again), { secret })).resolves.toMatchObject({
       status: 'success',
     });
   });
@@ -51,7 +53,7 @@ describe('signWebhookUrl()', () => {
     const expiry = (url: string) => Number(new URL(url).searchParams.get('postreel_expires'));
     const before = Date.now();
     const [day, minute] = [
-      await signed(),
+      await signAddress(),
       await signWebhookUrl(base, { secret, expiresIn: 60_000 }),
     ];
     const after = Date.now();
@@ -63,7 +65,7 @@ describe('signWebhookUrl()', () => {
   it.each(['ftp://shop.example/', 'media-done', '/media-done', 'javascript:alert(1)', ''])(
     'rejects an address that cannot be called: %j',
     async (url) => {
-      const refusal = signed(url);
+      const refusal = signAddress(url);
       await expect(refusal).rejects.toBeInstanceOf(InvalidRequestError);
       await expect(refusal).rejects.toMatchObject({
         message: "The webhook's `url` must be an absolute http(s) URL that the service can reach.",
@@ -74,7 +76,7 @@ describe('signWebhookUrl()', () => {
   );
 
   it.each(['http://localhost:3000/done', 'http://shop.example/done'])('accepts %s', async (url) => {
-    await expect(signed(url)).resolves.toContain(url);
+    await expect(signAddress(url)).resolves.toContain(url);
   });
 
   it.each([

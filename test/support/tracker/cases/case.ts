@@ -12,7 +12,7 @@ export interface Case {
   /** The engines that can run the case, if an engine or its driver lacks something. */
   readonly engines?: readonly Engine[];
   /** Kills the browser or disconnects its network: no other case may run in it at the same time. */
-  readonly isAlone?: true;
+  readonly isExclusive?: true;
 }
 
 export const DEFAULT: readonly Delivery[] = ['no-duplicates'];

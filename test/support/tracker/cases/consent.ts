@@ -61,7 +61,7 @@ const erasedElsewhere = (
 });
 
 /** No hook runs, no key is written, no event is kept. */
-const takesNothingIn = (reason: 'gpc' | 'denied', before = ''): Case => ({
+const takesNoEvents = (reason: 'gpc' | 'denied', before = ''): Case => ({
   name: `takes no events and calls no hook: ${reason}`,
   run: async (world) => {
     const page = await world.open({ before, email: '' });
@@ -129,8 +129,8 @@ async function recipeWithoutStorage(world: World): Promise<void> {
 export const CONSENT: readonly Case[] = [
   { name: 'follows a grant in another open tab, but not in a later tab', run: grantInOneTab },
   { name: 'works without storage with the recipe for consent', run: recipeWithoutStorage },
-  takesNothingIn('denied'),
-  takesNothingIn(
+  takesNoEvents('denied'),
+  takesNoEvents(
     'gpc',
     code(() => {
       Object.defineProperty(navigator, 'globalPrivacyControl', { value: true });

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { hasSystemChromium, until } from '../browser.js';
 import { type World, expectAsPromised, expectExactly } from '../world.js';
 import { BOTH, type Case } from './case.js';
-import { arrive, goBack, leave, noteRestores, once, visitAgain } from './scenarios.js';
+import { waitForAway, goBack, leave, noteRestores, waitInPage, visitAgain } from './scenarios.js';
 
 /**
  * 15 events and an exit in the same task; with `no-duplicates` all arrive before any next visit.
@@ -52,9 +52,9 @@ async function closeTab(world: World): Promise<void> {
   await opener.evaluate((address) => {
     window.popup = window.open(address);
   }, world.address({}));
-  await once(opener, () => !!window.popup && 'tracker' in window.popup);
+  await waitInPage(opener, () => !!window.popup && 'tracker' in window.popup);
   await opener.evaluate(() => void window.popup?.setTimeout('trackMany(0, 15); close()'));
-  await once(opener, () => !!window.popup?.closed);
+  await waitInPage(opener, () => !!window.popup?.closed);
   await visitAgain(world);
   await opener.close();
   expectAsPromised(world.delivery, world.figures('15 events then window.close()', 15));
@@ -90,7 +90,7 @@ async function restore(world: World): Promise<void> {
 }
 
 /** The next visit reports handed-over events as unconfirmed, and none as lost. */
-async function toldOnNextVisit(world: World): Promise<void> {
+async function reportedOnNextVisit(world: World): Promise<void> {
   world.service.reply = () => new Promise(() => undefined);
   const page = await world.open();
   await leave(page, () => {
@@ -101,9 +101,9 @@ async function toldOnNextVisit(world: World): Promise<void> {
   world.service.reply = () => ({ status: 200 });
   const next = await world.open();
   await world.settled(next);
-  const told = await next.evaluate(() => notices.map(({ name }) => name));
-  expect(told.filter((name) => name === 'unconfirmed')).toHaveLength(3);
-  expect(told).not.toContain('dropped');
+  const names = await next.evaluate(() => notices.map(({ name }) => name));
+  expect(names.filter((name) => name === 'unconfirmed')).toHaveLength(3);
+  expect(names).not.toContain('dropped');
   expect(world.service.arrivals.filter(({ data }) => data?.n !== undefined)).toHaveLength(3);
   await Promise.all([page.close(), next.close()]);
 }
@@ -188,7 +188,7 @@ async function refusedAtExit(world: World): Promise<void> {
       location.href = location.href.replace('/?', '/next?');
     })
     .catch(() => undefined);
-  await once(page, () => location.pathname === '/next' && 'tracker' in window);
+  await waitInPage(page, () => location.pathname === '/next' && 'tracker' in window);
   world.service.reply = () => ({ status: 200 });
   const ends = () =>
     page.evaluate(() => notices.filter(({ name }) => /delivered|unconfirmed|dropped/.test(name)));
@@ -210,7 +210,10 @@ async function timedOutByService(world: World): Promise<void> {
 /** Ways in which a page may end, and several visits to one page. */
 export const EXITS: readonly Case[] = [
   { name: 'keeps an event that is refused after a route change', run: routeChange },
-  { name: 'reports the events that an exit within the site handed over but the service rejected', run: refusedAtExit },
+  {
+    name: 'reports the events that an exit within the site handed over but the service rejected',
+    run: refusedAtExit,
+  },
   { name: 'makes at most three attempts after a 408', run: timedOutByService },
   exit('delivers 15 events before a page of the site that has no tracker', () => {
     trackMany(0, 15);
@@ -233,7 +236,7 @@ export const EXITS: readonly Case[] = [
         window.wasRestored = false;
         location.reload();
       });
-      await once(page, () => 'tracker' in window && window.wasRestored === undefined);
+      await waitInPage(page, () => 'tracker' in window && window.wasRestored === undefined);
       await world.settled(page);
       await until(() => world.service.accepted.length >= 16);
       await page.close();
@@ -250,10 +253,10 @@ export const EXITS: readonly Case[] = [
   { name: 'delivers 10 events of 10 KB before another site', deliveries: BOTH, run: largeExit },
   { name: 'shares the bytes of an exit among three trackers of a page', run: threeTrackers },
   { name: 'continues after the back/forward cache', deliveries: BOTH, run: restore },
-  { name: 'reports handed-over events as unconfirmed, not as lost', run: toldOnNextVisit },
+  { name: 'reports handed-over events as unconfirmed, not as lost', run: reportedOnNextVisit },
   { name: 'delivers the events of 3 tabs', run: tabs },
   { name: 'lets one of 3 tabs take over the events of a crashed tab', run: orphans },
-  { name: 'delivers offline events in order', isAlone: true, run: offline },
+  { name: 'delivers offline events in order', isExclusive: true, run: offline },
   {
     name: 'hands over the events that the page tracks at pagehide',
     run: async (world) => {
@@ -263,7 +266,7 @@ export const EXITS: readonly Case[] = [
         location.href = otherSite;
       });
       await until(() => world.service.accepted.length >= 5);
-      await arrive(page);
+      await waitForAway(page);
       await page.close();
       expectExactly(world.figures('tracked in a pagehide listener', 5));
     },

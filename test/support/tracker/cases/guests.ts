@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { INSECURE, until } from '../browser.js';
 import { type PageOptions, type World, code, expectExactly } from '../world.js';
 import { BOTH, type Case } from './case.js';
-import { arrive, goBack, leave, noteRestores, once, visitAgain } from './scenarios.js';
+import { waitForAway, goBack, leave, noteRestores, waitInPage, visitAgain } from './scenarios.js';
 
 type Scene = 'Panel' | 'Broken' | 'Loading';
 
@@ -15,18 +15,18 @@ declare global {
  * The events that arrive from a component that is mounted under StrictMode and gets other props
  * later.
  */
-const mounted = (name: string, scene: Scene, expected: readonly object[]): Case => ({
+const mountComponent = (name: string, scene: Scene, expected: readonly object[]): Case => ({
   name,
   run: async ({ open, service, settled }: World) => {
     const page = await open();
     await page.evaluate(() => {
       document.head.append(Object.assign(document.createElement('script'), { src: '/react.js' }));
     });
-    await once(page, () => 'reactPage' in window);
+    await waitInPage(page, () => 'reactPage' in window);
     await page.evaluate((shown) => reactPage.render(tracker, shown), scene);
-    await once(page, () => document.body.innerText.includes('first'));
+    await waitInPage(page, () => document.body.innerText.includes('first'));
     await page.evaluate(() => document.querySelector('button')?.click());
-    await once(page, () => document.body.innerText.includes('second'));
+    await waitInPage(page, () => document.body.innerText.includes('second'));
     await settled(page);
     const viewed = service.accepted.filter(({ event }) => event === 'viewed');
     expect(viewed.map(({ data }) => data)).toEqual(expected);
@@ -57,7 +57,7 @@ async function throughProxy(world: World): Promise<void> {
 }
 
 /** 5 events in the page and 5 at its end. */
-const lives = (name: string, options: PageOptions, path?: string): Case => ({
+const deliversFromPage = (name: string, options: PageOptions, path?: string): Case => ({
   name,
   run: async (world) => {
     const page = await world.open(options, path);
@@ -67,7 +67,7 @@ const lives = (name: string, options: PageOptions, path?: string): Case => ({
       trackMany(5, 10);
       location.href = '/away';
     });
-    await arrive(page);
+    await waitForAway(page);
     await until(() => world.service.accepted.length >= 10);
     await page.close();
     expectExactly(world.figures(name, 10));
@@ -113,13 +113,13 @@ async function withFullStorage(world: World): Promise<void> {
       }
     }
   });
-  await lives('storage full', {}).run(world);
+  await deliversFromPage('storage full', {}).run(world);
   await filler.evaluate(() => localStorage.clear());
   await filler.close();
 }
 
 /** Compares a storage with five thousand keys of the host with an empty one. */
-async function besideManyKeys(world: World): Promise<void> {
+async function withManyKeys(world: World): Promise<void> {
   const time = async () => {
     const page = await world.open({ maxQueue: 5000, maxBytes: 5_000_000, consent: 'granted' });
     const ms = await page.evaluate(() => {
@@ -212,7 +212,7 @@ async function pageViews(world: World): Promise<void> {
   await page.evaluate(() => {
     document.head.append(Object.assign(document.createElement('script'), { src: '/extras.js' }));
   });
-  await once(page, () => 'extras' in window);
+  await waitInPage(page, () => 'extras' in window);
   await noteRestores(page);
   await leave(page, () => {
     extras.autoPage(tracker);
@@ -254,9 +254,9 @@ async function pageViews(world: World): Promise<void> {
 
 /** The tracker in different pages and environments. */
 export const GUESTS: readonly Case[] = [
-  mounted('tracks once per mount with React under StrictMode', 'Panel', [{ name: 'first' }]),
-  mounted('tracks once for a component that suspends twice', 'Loading', [{ name: 'first' }]),
-  mounted('does not break a component whose event cannot be sent', 'Broken', []),
+  mountComponent('tracks once per mount with React under StrictMode', 'Panel', [{ name: 'first' }]),
+  mountComponent('tracks once for a component that suspends twice', 'Loading', [{ name: 'first' }]),
+  mountComponent('does not break a component whose event cannot be sent', 'Broken', []),
   { name: 'tracks each page once with any router, and again after Back', run: pageViews },
   snippet('allowed', true),
   snippet('trusted', true),
@@ -268,11 +268,11 @@ export const GUESTS: readonly Case[] = [
     deliveries: BOTH,
     run: throughProxy,
   },
-  lives('keeps events in memory if the storage is forbidden', {}, '/sandbox'),
-  lives('keeps events in memory with storage: memory', { storage: 'memory' }),
-  lives('continues if setItem fails later', { before: failingStorage('setItem') }),
-  lives('continues if getItem fails later', { before: failingStorage('getItem') }),
-  lives('continues if removeItem fails later', { before: failingStorage('removeItem') }),
+  deliversFromPage('keeps events in memory if the storage is forbidden', {}, '/sandbox'),
+  deliversFromPage('keeps events in memory with storage: memory', { storage: 'memory' }),
+  deliversFromPage('continues if setItem fails later', { before: failingStorage('setItem') }),
+  deliversFromPage('continues if getItem fails later', { before: failingStorage('getItem') }),
+  deliversFromPage('continues if removeItem fails later', { before: failingStorage('removeItem') }),
   { name: 'keeps events in memory if the storage is full', run: withFullStorage },
   { name: 'denies and resets if the storage is damaged', run: deniesWithoutStorage },
   {
@@ -292,7 +292,7 @@ export const GUESTS: readonly Case[] = [
       expectExactly(world.figures('insecure context', 5));
     },
   },
-  lives('sends although the browser says that it is offline', {
+  deliversFromPage('sends although the browser says that it is offline', {
     before: code(() => {
       Object.defineProperty(navigator, 'onLine', { value: false });
     }),
@@ -300,7 +300,11 @@ export const GUESTS: readonly Case[] = [
   }),
   { name: 'warns of a redirect with its address, and keeps the events', run: redirected },
   { name: 'sends nothing from a prerendered page before it is shown', run: prerendered },
-  { name: 'tracks as fast with 5 000 keys of the host in the storage', isAlone: true, run: besideManyKeys },
+  {
+    name: 'tracks as fast with 5 000 keys of the host in the storage',
+    isExclusive: true,
+    run: withManyKeys,
+  },
   {
     name: 'waits for Retry-After after a 429, on the next page too',
     run: async (world) => {

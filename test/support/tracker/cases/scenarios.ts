@@ -4,14 +4,15 @@ import type { World } from '../world.js';
 /** Runs code that ends its page, and waits until another page is loaded. */
 export async function leave(page: Tab, work: () => void): Promise<void> {
   await page.evaluate(work).catch(() => undefined); // the page may already be gone
-  await arrive(page);
+  await waitForAway(page);
 }
 
 /** Waits for the page without a tracker, of this site or of another one. */
-export const arrive = (page: Tab): Promise<void> => once(page, () => location.pathname === '/away');
+export const waitForAway = (page: Tab): Promise<void> =>
+  waitInPage(page, () => location.pathname === '/away');
 
 /** Waits until a condition holds in a page, which another page may replace during the wait. */
-export const once = (page: Tab, condition: () => boolean): Promise<void> =>
+export const waitInPage = (page: Tab, condition: () => boolean): Promise<void> =>
   until(() => page.evaluate(condition).catch(() => false));
 
 /** Opens a next visit, which sends the events that the last one left. */
@@ -34,6 +35,6 @@ export const noteRestores = (page: Tab): Promise<void> =>
 export async function goBack(page: Tab): Promise<boolean> {
   await page.evaluate(() => void setTimeout(() => history.back()));
   // A reloaded page has no record of the last visit.
-  await once(page, () => 'tracker' in window && window.wasRestored !== false);
+  await waitInPage(page, () => 'tracker' in window && window.wasRestored !== false);
   return page.evaluate(() => window.wasRestored === true);
 }

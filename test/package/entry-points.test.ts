@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  doors,
+  entryPoints,
   installPackage,
   manifest,
   repository,
@@ -12,7 +12,7 @@ import { publicNamesFile, type EntryPointNames } from '../../scripts/public-name
 
 const listed = JSON.parse(readFileSync(publicNamesFile, 'utf8')) as Record<string, EntryPointNames>; // as: written by our script
 const names = Object.fromEntries(
-  Object.entries(listed).map(([door, { values }]) => [door, values]),
+  Object.entries(listed).map(([entryPoint, { values }]) => [entryPoint, values]),
 );
 
 let project: Project;
@@ -33,8 +33,8 @@ const load = {
 };
 
 /** Code that imports the exports of every entry point, in either kind of module. */
-const everything = (kind: 'mjs' | 'cjs') =>
-  `const doors = { ${doors.map((door) => `'${door}': ${load[kind](door)}`).join(', ')} };`;
+const importAll = (kind: 'mjs' | 'cjs') =>
+  `const entryPoints = { ${entryPoints.map((entryPoint) => `'${entryPoint}': ${load[kind](entryPoint)}`).join(', ')} };`;
 
 describe('the entry points', () => {
   it('are all folders with an index, except the errors and the command', () => {
@@ -42,32 +42,32 @@ describe('the entry points', () => {
       .filter((path) => /(^|[\\/])index\.tsx?$/.test(path))
       .map((path) => join('postreel', dirname(path)))
       .filter((name) => name !== 'postreel/errors' && name !== 'postreel/cli');
-    expect([...doors].sort()).toEqual(folders.sort());
+    expect([...entryPoints].sort()).toEqual(folders.sort());
   });
 
   it('exist, with their types, in both kinds', () => {
-    const files = Object.values(manifest.exports).flatMap((door) =>
-      typeof door === 'string'
-        ? [door]
-        : Object.values(door).flatMap((kind) => Object.values(kind)),
+    const files = Object.values(manifest.exports).flatMap((entryPoint) =>
+      typeof entryPoint === 'string'
+        ? [entryPoint]
+        : Object.values(entryPoint).flatMap((kind) => Object.values(kind)),
     );
     expect(files.filter((file) => !existsSync(join(project.package, file)))).toEqual([]);
   });
 
   it.each(['mjs', 'cjs'] as const)('export the same names in a .%s file', async (kind) => {
-    const tell = `console.log(JSON.stringify(doors, (key, value) =>
-      key in doors ? Object.keys(value).filter((name) => name !== 'module.exports').sort() : value));`;
-    expect(await run(kind, everything(kind) + tell)).toEqual(names);
+    const tell = `console.log(JSON.stringify(entryPoints, (key, value) =>
+      key in entryPoints ? Object.keys(value).filter((name) => name !== 'module.exports').sort() : value));`;
+    expect(await run(kind, importAll(kind) + tell)).toEqual(names);
   });
 
   it.each(['mjs', 'cjs'] as const)('share each class and function in a .%s file', async (kind) => {
-    const code = `${everything(kind)}
-      const doubled = Object.entries(doors).flatMap(([door, values]) =>
-        Object.keys(doors.postreel)
+    const code = `${importAll(kind)}
+      const doubled = Object.entries(entryPoints).flatMap(([entryPoint, values]) =>
+        Object.keys(entryPoints.postreel)
           // The tracker stands alone: it shares types only, and keeps its own small functions.
-          .filter((name) => !door.startsWith('postreel/tracker') || /^[A-Z]/.test(name))
-          .filter((name) => name in values && values[name] !== doors.postreel[name])
-          .map((name) => door + ' ' + name));
+          .filter((name) => !entryPoint.startsWith('postreel/tracker') || /^[A-Z]/.test(name))
+          .filter((name) => name in values && values[name] !== entryPoints.postreel[name])
+          .map((name) => entryPoint + ' ' + name));
       console.log(JSON.stringify(doubled));`;
     expect(await run(kind, code)).toEqual([]);
   });
