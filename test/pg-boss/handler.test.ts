@@ -33,7 +33,7 @@ describe('pgBossHandler()', () => {
     const { media } = start();
     const handler = pgBossHandler(media, { save, signal: AbortSignal.abort() });
     await expect(handler([jobOf('1', video())])).rejects.toThrow(
-      'The worker stopped. The next try goes on where this one was.',
+      'The worker stopped. The next try continues where this one stopped.',
     );
   });
 
@@ -43,7 +43,7 @@ describe('pgBossHandler()', () => {
     media.on('job:accepted', () => taken.abort());
     const handler = pgBossHandler(media, { save });
     await expect(handler([{ ...jobOf('1', video()), signal: taken.signal }])).rejects.toThrow(
-      'The next try goes on',
+      'The next try continues',
     );
     expect(await handler([jobOf('1', video())])).toMatchObject({ kind: 'video' });
   });
