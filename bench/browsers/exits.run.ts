@@ -120,11 +120,11 @@ async function runOnce(world: World, exit: Exit, address: string, row: Row): Pro
 async function unconfirmedOnNextVisit(world: World): Promise<readonly number[]> {
   const page = await world.open();
   await world.settled(page);
-  const told = await page.evaluate(() =>
+  const unconfirmed = await page.evaluate(() =>
     notices.flatMap(({ name, data }) => (name === 'unconfirmed' ? (data as { n: number }).n : [])),
   );
   await page.close();
-  return told;
+  return unconfirmed;
 }
 
 const numbers = ({ service }: World): number[] =>

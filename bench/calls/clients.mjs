@@ -79,7 +79,7 @@ export const clients = {
   postreel: async (url) => callsOf(await postreel(url, {})),
 
   // Responses are checked only if a listener for differences exists.
-  'postreel, answers checked': async (url) => callsOf(listening(await postreel(url, {}))),
+  'postreel, answers checked': async (url) => callsOf(withListener(await postreel(url, {}))),
 };
 
 // With its defaults: checks of requests, the rate budget, retries, the timeout.
@@ -89,7 +89,7 @@ async function postreel(url, options) {
   return new MessagingClient({ apiKey: key, baseUrl: url, rateLimit, ...options });
 }
 
-function listening(client) {
+function withListener(client) {
   client.on('mismatch', console.error);
   return client;
 }

@@ -37,19 +37,19 @@ async function read(megabytes: number, quotes: string, isWhole: boolean): Promis
   const source = isWhole ? [[...pieces].join('')] : pieces;
   globalThis.gc?.();
   const before = process.cpuUsage();
-  let told = 0;
+  let counted = 0;
   for await (const { rows: good, refused } of importBatches(source, 0, rules, () =>
     Promise.resolve({}),
   )) {
-    told += good.length + refused.length;
+    counted += good.length + refused.length;
   }
   // CPU time, so that other programs on the machine do not count.
   const { user, system } = process.cpuUsage(before);
   const seconds = (user + system) / 1_000_000;
   console.log(`${quotes}, ${isWhole ? 'one piece' : 'pieces'}: ${megabytes} MB, ${seconds} s`);
   // A line that a wrong quote has joined to its neighbour would be missing here.
-  if (told !== rows) {
-    throw new Error(`${told} of ${rows} rows were told.`);
+  if (counted !== rows) {
+    throw new Error(`${counted} of ${rows} rows were read.`);
   }
   return seconds;
 }

@@ -32,7 +32,7 @@ async function run(program: string): Promise<Record<string, number>> {
   fake.messaging.fail('POST /v1/send', { drop: true, probability: share, times: Infinity });
   const started = Date.now();
   try {
-    const output = await untilDone(program, environment(fake, folder));
+    const output = await runUntilDone(program, environment(fake, folder));
     return { ...tally(fake, output), seconds: Math.round((Date.now() - started) / 1_000) };
   } finally {
     await fake.close();
@@ -41,7 +41,7 @@ async function run(program: string): Promise<Record<string, number>> {
 }
 
 /** Runs the program, kills it as often as the scene demands, and starts it again until it ends. */
-async function untilDone(program: string, env: NodeJS.ProcessEnv): Promise<string> {
+async function runUntilDone(program: string, env: NodeJS.ProcessEnv): Promise<string> {
   let output = '';
   for (const afterMs of [...scene.killsAfterMs, 240_000]) {
     const child = spawn(process.execPath, [program], { env });

@@ -23,7 +23,7 @@ export const works: Readonly<Record<'blocks' | 'awaits', Work>> = {
 const size = 100;
 
 /** One page after the other, as people write it without an iterator. */
-export const naive: Walk = async (client, work) => {
+export const readPageByPage: Walk = async (client, work) => {
   let count = 0;
   for (let page: Page<unknown> | undefined = await client.contacts.list({ limit: size }); page;) {
     count += page.items.length;
@@ -34,7 +34,7 @@ export const naive: Walk = async (client, work) => {
 };
 
 /** The iterator of the package. The work is done at the first item of each page. */
-export const iterated: Walk = async (client, work) => {
+export const readWithIterator: Walk = async (client, work) => {
   let count = 0;
   for await (const contact of client.contacts.list({ limit: size })) {
     if (count % size === 0) {

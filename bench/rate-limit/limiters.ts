@@ -24,10 +24,12 @@ type Gate = <T>(task: () => Promise<T>) => Promise<T>;
 
 /** Limiters that people use, configured as their documentation shows. */
 export const peers: Readonly<Record<string, Limiter>> = {
-  'p-throttle': gated(({ limit, windowMs }) => throttleGate(limit, windowMs, false)),
-  'p-throttle strict': gated(({ limit, windowMs }) => throttleGate(limit, windowMs, true)),
-  bottleneck: gated(reservoirGate),
-  'rate-limiter-flexible': gated(queueGate),
+  'p-throttle': createGatedLimiter(({ limit, windowMs }) => throttleGate(limit, windowMs, false)),
+  'p-throttle strict': createGatedLimiter(({ limit, windowMs }) =>
+    throttleGate(limit, windowMs, true),
+  ),
+  bottleneck: createGatedLimiter(reservoirGate),
+  'rate-limiter-flexible': createGatedLimiter(queueGate),
 };
 
 function throttleGate(limit: number, interval: number, strict: boolean): Gate {
@@ -57,7 +59,7 @@ function queueGate({ limit, windowMs }: Limits): Gate {
 }
 
 /** A rejected call goes through the gate again, after the default delays of p-retry. */
-function gated(createGate: (limits: Limits) => Gate): Limiter {
+function createGatedLimiter(createGate: (limits: Limits) => Gate): Limiter {
   return ({ limits, service, clock }) => {
     const gate = createGate(limits);
     const random = randomFrom(7);

@@ -38,19 +38,19 @@ async function start(name: string): Promise<Start> {
 }
 
 function rowsOf(): Rows {
-  const beside = (name: string, base: string, what: keyof Start) =>
+  const relativeTo = (name: string, base: string, what: keyof Start) =>
     median(starts.get(name)!.map((one, round) => one[what] / starts.get(base)![round]![what]));
   return Object.fromEntries(
     all.map((name) => [
       name,
       {
         'import, ms': median(starts.get(name)!.map(({ importMs }) => importMs)).toFixed(0),
-        '× ky': beside(name, 'ky', 'importMs').toFixed(2),
-        '× openai': beside(name, 'openai', 'importMs').toFixed(2),
+        '× ky': relativeTo(name, 'ky', 'importMs').toFixed(2),
+        '× openai': relativeTo(name, 'openai', 'importMs').toFixed(2),
         'with a first call, ms': median(
           starts.get(name)!.map(({ firstCallMs }) => firstCallMs),
         ).toFixed(0),
-        'with a first call, × ky': beside(name, 'ky', 'firstCallMs').toFixed(2),
+        'with a first call, × ky': relativeTo(name, 'ky', 'firstCallMs').toFixed(2),
       },
     ]),
   );

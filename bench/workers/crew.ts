@@ -139,11 +139,11 @@ export async function runCrew(scene: Crew): Promise<CrewResult> {
       await team.replaceEnded();
       await parts.supervise().catch(() => undefined); // while the store restarts
       const failed = (await parts.failed().catch(() => [])).map(({ prompt }) => prompt);
-      const done = new Set([...(await storedIn(task)).map(([prompt]) => prompt), ...failed]);
+      const done = new Set([...(await readStored(task)).map(([prompt]) => prompt), ...failed]);
       isOver = events.length === 0 && done.size >= count;
     }
     const tookMs = performance.now() - startedAt;
-    const stored = await storedIn(task);
+    const stored = await readStored(task);
     const failed = await parts.failed();
     const done = new Set([...stored, ...failed.map(({ prompt }) => [prompt])].map(([one]) => one));
     const others = failed.filter(({ reason }) => !/may have/.test(reason));
@@ -253,7 +253,7 @@ export function video(index: number): VideoJob {
 }
 
 /** The prompt and the file of each stored job. */
-async function storedIn({
+async function readStored({
   stored,
 }: WorkerTask): Promise<(readonly [string, string | undefined])[]> {
   const text = await readFile(stored, 'utf8').catch(() => '');

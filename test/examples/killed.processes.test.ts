@@ -62,7 +62,7 @@ describe('a program of the documentation', () => {
   it.each(programs)(
     '$name has the effects in its row',
     async ({ name, code }) => {
-      const script = await compiled(name, code);
+      const script = await compileProgram(name, code);
       await withServices(async (run, fake) => {
         const before = madeAt(fake).length;
         const { code, output } = await run([script]);
@@ -76,7 +76,7 @@ describe('a program of the documentation', () => {
   it.each(programs.filter(({ name }) => name in once))(
     '$name, run twice, has its effects once',
     async ({ name, code }) => {
-      const script = await compiled(name, code);
+      const script = await compileProgram(name, code);
       await withServices(async (run, fake) => {
         const before = madeAt(fake).length;
         await run([script]);
@@ -91,7 +91,7 @@ describe('a program of the documentation', () => {
   it.each(programs.filter(({ name }) => name in once))(
     '$name, killed at any call and run again, repeats no effect',
     async ({ name, code: source }) => {
-      const script = await compiled(name, source);
+      const script = await compileProgram(name, source);
       let calls = 1;
       for (const share of [0, 0.3, 0.7, 1]) {
         await withServices(async (run, fake) => {
@@ -133,7 +133,7 @@ function writesAt({ messaging, media }: FakeServer): number {
   return [...messaging.requests, ...media.requests].filter(({ method }) => method !== 'GET').length;
 }
 
-async function compiled(name: string, code: string): Promise<string> {
+async function compileProgram(name: string, code: string): Promise<string> {
   const file = resolve(folder, name.replaceAll(/\W/g, '-'));
   await writeFile(`${file}.ts`, code);
   await build({ entryPoints: [`${file}.ts`], outfile: `${file}.mjs`, tsconfigRaw: {} });

@@ -94,13 +94,13 @@ describe('testJournal()', () => {
       }),
     ],
     [
-      'answers with keys that are not there',
+      'returns missing keys',
       (memory) => ({
         get: async (key) => (await memory.get(key)) ?? { key, value: '""', ageMs: 0 },
       }),
     ],
     [
-      'tells ages in seconds',
+      'returns ages in seconds',
       (memory) => ({
         get: async (key) => {
           const item = await memory.get(key);
@@ -109,7 +109,7 @@ describe('testJournal()', () => {
       }),
     ],
     [
-      'knows no ages',
+      'always returns the age 0',
       (memory) => ({
         get: async (key) => {
           const item = await memory.get(key);
@@ -118,7 +118,7 @@ describe('testJournal()', () => {
       }),
     ],
     [
-      'does not begin an age anew',
+      'does not reset an age when a value is written again',
       (memory) => ({
         swap: async (key, from, to) =>
           from === to ? (await memory.get(key))?.value : memory.swap(key, from, to),

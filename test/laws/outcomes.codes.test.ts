@@ -178,11 +178,11 @@ describe("a network error behind Node's proxy", () => {
     ],
     ['NO_PROXY names all hosts', { HTTPS_PROXY: numbered, NO_PROXY: '*' }, refused('127.0.0.1')],
     [
-      'the connection to it broke',
+      'the connection to the proxy broke',
       { HTTPS_PROXY: numbered },
       fault({ code: 'ECONNRESET', syscall: 'read' }),
     ],
-    ['there is none', {}, refused('127.0.0.1')],
+    ['there is no proxy', {}, refused('127.0.0.1')],
   ])('proves nothing if %s', async (_, variables, thrown) => {
     withEnv(variables);
     await expectOutcome(new TypeError('fetch failed', { cause: thrown }), false);

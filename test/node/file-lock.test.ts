@@ -11,7 +11,7 @@ let path = '';
 const here = pidScope();
 const elsewhere = nameOf({ hostname: 'worker', bootId: 'other', pidNamespace: 'pid:[1]' });
 // Far above any process number: such a process is never alive.
-const nobody = 2 ** 30;
+const deadPid = 2 ** 30;
 const aDayMs = 86_400_000;
 
 beforeEach(async () => {
@@ -76,7 +76,7 @@ describe('a lock between processes', () => {
   });
 
   it('is taken over from a dead process', async () => {
-    await claim(`${here}-${nobody}-a`);
+    await claim(`${here}-${deadPid}-a`);
     expect(await withLock(path, () => Promise.resolve('done'))).toBe('done');
   });
 
@@ -89,7 +89,7 @@ describe('a lock between processes', () => {
     ['of this process', process.pid, startToken()],
     ['of another running process', process.ppid, '1'],
   ])('is taken over from a dead worker thread %s', async (_, pid, start) => {
-    await claim(`${here}-${pid}-${start}-t${nobody}.1-a`);
+    await claim(`${here}-${pid}-${start}-t${deadPid}.1-a`);
     const warn = vi.spyOn(process, 'emitWarning');
     expect(await withLock(path, () => Promise.resolve('done'))).toBe('done');
     expect(warn).not.toHaveBeenCalled(); // no task waited for a minute
@@ -101,7 +101,7 @@ describe('a lock between processes', () => {
       `${here}-${process.pid}-${startToken()}-t${process.pid}.${startToken()}-a`,
     ],
     ['a running process', `${here}-${process.ppid}-a`],
-    ['another machine or container', `${elsewhere}-${nobody}-a`],
+    ['another machine or container', `${elsewhere}-${deadPid}-a`],
   ])('is not taken over from %s', async (_, name) => {
     await expectToWait(await claim(name));
   });
@@ -110,14 +110,14 @@ describe('a lock between processes', () => {
     'is not taken over from a holder whose clock is %i ms behind',
     async (ms) => {
       await expectToWait(await claim(`${here}-${process.pid}-${startToken()}-a`, ms));
-      await expectToWait(await claim(`${elsewhere}-${nobody}-1-a`, ms));
+      await expectToWait(await claim(`${elsewhere}-${deadPid}-1-a`, ms));
     },
   );
 
   it.each([-aDayMs, 0, aDayMs])(
     'is taken over a minute after its claim was first seen, also from a clock %i ms behind',
     async (ms) => {
-      await claim(`${elsewhere}-${nobody}-1-a`, ms);
+      await claim(`${elsewhere}-${deadPid}-1-a`, ms);
       await claim(`${here}-${process.ppid}-1-a`, ms);
       let isDone = false;
       const waiting = withLock(path, () => {

@@ -21,7 +21,7 @@ let path = '';
 const here = pidScope();
 const elsewhere = nameOf({ hostname: 'worker', bootId: 'other', pidNamespace: 'pid:[1]' });
 // Far above any process number: such a process is never alive.
-const nobody = 2 ** 30;
+const deadPid = 2 ** 30;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'postreel-part-'));
@@ -57,8 +57,8 @@ async function findPart() {
 describe('the part of an earlier download', () => {
   it.each([
     ['it gave up', 'left', 0],
-    ['its process is dead', `${here}-${nobody}`, 0],
-    ['no byte came for a quarter of an hour, on any machine', `${elsewhere}-${nobody}`, 901_000],
+    ['its process is dead', `${here}-${deadPid}`, 0],
+    ['no byte came for a quarter of an hour, on any machine', `${elsewhere}-${deadPid}`, 901_000],
   ])('is continued, except for its last byte, if %s', async (_, owner, ageMs) => {
     await writePartOf(owner, 'Good', { ageMs });
     expect(await findPart()).toEqual({ bytes: 3, text: 'Good', others: [] });
@@ -66,7 +66,7 @@ describe('the part of an earlier download', () => {
 
   it.each([
     ['a running process', `${here}-${process.ppid}`],
-    ['another machine or container', `${elsewhere}-${nobody}`],
+    ['another machine or container', `${elsewhere}-${deadPid}`],
   ])('is left to %s', async (_, owner) => {
     await writePartOf(owner, 'Good');
     const { bytes, others } = await findPart();

@@ -131,7 +131,7 @@ describe('client.journal.forget()', () => {
 
 describe('the time that a key is kept', () => {
   /** A store whose entries are all `ageMs` older. */
-  const aged = (store: JournalStore, ageMs: () => number): JournalStore => ({
+  const withAges = (store: JournalStore, ageMs: () => number): JournalStore => ({
     ...store,
     get: async (key) => {
       const item = await store.get(key);
@@ -147,7 +147,7 @@ describe('the time that a key is kept', () => {
     ['as long as `keep` says', 3 * dayMs, 3 * dayMs],
   ])('is %s if the key is answered, and unlimited if it is unknown', async (_, keep, keepMs) => {
     let ageMs = 0;
-    const store = aged(journal, () => ageMs);
+    const store = withAges(journal, () => ageMs);
     const open = () => new MessagingClient({ ...fake.options, journal: store, keep });
     fake.fail(call, { loseAnswer: true, after: 1 });
     await open().send(mail, { once: 'a' });
@@ -166,7 +166,7 @@ describe('the time that a key is kept', () => {
 
   it('is unlimited with media, where a forgotten key costs money', async () => {
     const media = createFakeMedia();
-    const store = aged(journal, () => 10_000 * dayMs);
+    const store = withAges(journal, () => 10_000 * dayMs);
     const open = () => new MediaClient({ ...media.options, journal: store });
     await open().generate.audio({ content: 'Hello', voiceId: 'voice_1' }, { once: 'a' });
     await open().generate.audio({ content: 'Hello', voiceId: 'voice_1' }, { once: 'a' });
@@ -175,7 +175,7 @@ describe('the time that a key is kept', () => {
 
   it('is decided by the client of the keys: other clients on the same journal keep theirs', async () => {
     const media = createFakeMedia();
-    const store = aged(journal, () => 10_000 * dayMs);
+    const store = withAges(journal, () => 10_000 * dayMs);
     const client = new MediaClient({ ...media.options, journal: store });
     await client.generate.audio({ content: 'Hello', voiceId: 'voice_1' }, { once: 'a' });
     const grouped = { journal: store, rateLimit: { group: 'other' }, keep: Infinity };
@@ -191,7 +191,7 @@ describe('the time that a key is kept', () => {
   it('is decided for each service, also if both have the same address', async () => {
     const media = createFakeMedia();
     const baseUrl = 'https://api.example.com';
-    const store = aged(journal, () => 100 * dayMs);
+    const store = withAges(journal, () => 100 * dayMs);
     const open = () => new MediaClient({ ...media.options, baseUrl, journal: store });
     const speech = { content: 'Hello', voiceId: 'voice_1' };
     const client = () => open().with({ fetch: fetchFromAddress(media, baseUrl) });

@@ -31,7 +31,7 @@ const failureOf = (run: () => unknown) =>
       () => expect.fail('it should have been refused'),
       (failure: unknown) => failure,
     );
-const iterated = async (items: AsyncIterable<unknown>) => {
+const iterateAll = async (items: AsyncIterable<unknown>) => {
   for await (const item of items) {
     expect(item).toBeDefined();
   }
@@ -42,7 +42,7 @@ describe('`once` where it could not prevent a duplicate', () => {
   it.each<[string, () => unknown]>([
     ['a read', () => messaging.contacts.get('con_1', { once })],
     ['a list that is awaited', () => messaging.contacts.list({}, { once })],
-    ['a list that is iterated', () => iterated(messaging.contacts.list({}, { once }))],
+    ['a list that is iterated', () => iterateAll(messaging.contacts.list({}, { once }))],
     ['a change that may be repeated', () => messaging.contacts.delete('con_1', { once })],
     ['an upsert', () => messaging.contacts.create({ email: 'ann@example.com' }, { once })],
     ['`client.with()`', () => messaging.with({ once } as object)],
@@ -50,8 +50,8 @@ describe('`once` where it could not prevent a duplicate', () => {
     ['`client.request()`', () => messaging.request('POST', '/v1/send', { body: mail }, { once })],
     ['importAll()', () => messaging.contacts.importAll([], { once } as object)],
     ['deleteAll()', () => messaging.contacts.deleteAll(['con_1'], { once } as object)],
-    ['lookupAll()', () => iterated(messaging.contacts.lookupAll(['a@b.c'], { once } as object))],
-    ['verifyAll()', () => iterated(messaging.verifyAll(['a@b.c'], { once } as object))],
+    ['lookupAll()', () => iterateAll(messaging.contacts.lookupAll(['a@b.c'], { once } as object))],
+    ['verifyAll()', () => iterateAll(messaging.verifyAll(['a@b.c'], { once } as object))],
     [
       'a call for several jobs',
       () => media.generate.video({ payload: [film, { ...film, prompt: 'Dogs' }] }, { once }),
@@ -68,7 +68,7 @@ describe('`once` where it could not prevent a duplicate', () => {
   });
 
   it('is rejected in the options of a queue, which has a name', async () => {
-    const failure = await failureOf(() => iterated(media.queue([film], { once } as object)));
+    const failure = await failureOf(() => iterateAll(media.queue([film], { once } as object)));
     expect(failure).toMatchObject({ name: 'InvalidRequestError' });
     expect(String(failure)).toContain('a queue has `name`');
   });

@@ -145,14 +145,14 @@ describe('the spans of a call', () => {
     await messaging.contacts.get('ann@example.com').catch(() => undefined);
     await messaging.contacts.list({ search: 'ann@example.com' });
     await messaging.request('GET', '/people/ann@example.com').catch(() => undefined);
-    const told = JSON.stringify([
+    const recorded = JSON.stringify([
       record
         .spans()
         .map(({ name, attributes, events, status }) => [name, attributes, events, status]),
       [...(await record.metrics())],
     ]);
     expect(record.spans().length).toBeGreaterThanOrEqual(10);
-    expect(told).not.toMatch(/ann(@|%40)|A secret|sk_|Bearer/);
+    expect(recorded).not.toMatch(/ann(@|%40)|A secret|sk_|Bearer/);
   });
 });
 
@@ -257,7 +257,7 @@ describe('the span of a media job', () => {
 
 describe('an attribute of a span or a metric', () => {
   /** All attribute values, except the ids of files: those identify a span, and group nothing. */
-  const told = async () => {
+  const attributeTexts = async () => {
     const attributes = [
       ...record
         .spans()
@@ -299,7 +299,7 @@ describe('an attribute of a span or a metric', () => {
           await messaging.send(email).safe();
         }
       }
-      const values = await told();
+      const values = await attributeTexts();
       expect(values.filter((value) => /ann|smith|4711/i.test(value))).toEqual([]);
       expect(values).toContain(`error.type HTTP_${status}`);
     },
@@ -321,7 +321,7 @@ describe('an attribute of a span or a metric', () => {
     const messaging = messagingOver(answering(() => Response.json(body, { status: 422 })).fetch);
     await instrument(messaging, record);
     await messaging.send(email).safe();
-    expect(await told()).toContain('error.type VALIDATION_ERROR');
+    expect(await attributeTexts()).toContain('error.type VALIDATION_ERROR');
   });
 
   it('never contains the message of a network error or of an abort', async () => {
@@ -334,7 +334,7 @@ describe('an attribute of a span or a metric', () => {
       await messaging.send(email, { signal: AbortSignal.abort(text) }).safe();
       await messaging.send(email, { signal: AbortSignal.abort(cause) }).safe();
     }
-    const values = await told();
+    const values = await attributeTexts();
     expect(values.filter((value) => /ann|smith|4711/i.test(value))).toEqual([]);
     expect(values).toContain('error.type _OTHER');
   });
@@ -350,7 +350,7 @@ describe('an attribute of a span or a metric', () => {
       const media = new MediaClient({ apiKey: 'k', baseUrl: 'https://media.test', fetch });
       await instrument(media, record);
       await media.waitForFile('file_1', { interval: 1 }).catch(() => undefined);
-      const values = await told();
+      const values = await attributeTexts();
       expect(values.filter((value) => /ann|smith|4711/i.test(value))).toEqual([]);
       expect(values).toContain(`postreel.job.status ${end === 'failed' ? 'failed' : 'success'}`);
       expect(values).toContain('postreel.job.status _OTHER');

@@ -55,9 +55,9 @@ describe('the entry points', () => {
   });
 
   it.each(['mjs', 'cjs'] as const)('export the same names in a .%s file', async (kind) => {
-    const tell = `console.log(JSON.stringify(entryPoints, (key, value) =>
+    const print = `console.log(JSON.stringify(entryPoints, (key, value) =>
       key in entryPoints ? Object.keys(value).filter((name) => name !== 'module.exports').sort() : value));`;
-    expect(await run(kind, importAll(kind) + tell)).toEqual(names);
+    expect(await run(kind, importAll(kind) + print)).toEqual(names);
   });
 
   it.each(['mjs', 'cjs'] as const)('share each class and function in a .%s file', async (kind) => {
@@ -86,9 +86,9 @@ describe('errors of the ESM and of the CommonJS build', () => {
     const errors = Object.keys(esm).filter((name) => /^[A-Z]\\w*Error$/.test(name));`;
 
   it('are different classes of the same names', async () => {
-    const tell = 'console.log(JSON.stringify(errors.filter((name) => esm[name] !== cjs[name])));';
+    const print = 'console.log(JSON.stringify(errors.filter((name) => esm[name] !== cjs[name])));';
     const errors = names.postreel?.filter((name) => /^[A-Z]\w*Error$/.test(name));
-    expect(await run('mjs', both + tell)).toEqual(errors);
+    expect(await run('mjs', both + print)).toEqual(errors);
   });
 
   it('are instances of exactly the same classes', async () => {

@@ -17,7 +17,7 @@ describe('the size of', () => {
     async (name, [code, maxKilobytes]) => {
       const { eager, lazy } = await bundle(code);
       const kilobytes = (eager + lazy) / 1000;
-      tell(`${name}: ${kilobytes.toFixed(1)} KB`, `${maxKilobytes} KB`);
+      report(`${name}: ${kilobytes.toFixed(1)} KB`, `${maxKilobytes} KB`);
       expect(kilobytes).toBeGreaterThan(1); // the bundle is not empty
       expect(kilobytes).toBeLessThanOrEqual(maxKilobytes);
     },
@@ -32,7 +32,7 @@ describe('the size of', () => {
 
   it('the tarball is well below its limit', async () => {
     const { size } = await dryPack();
-    tell(`the tarball: ${(size / 1e6).toFixed(2)} MB`, '1.3 MB');
+    report(`the tarball: ${(size / 1e6).toFixed(2)} MB`, '1.3 MB');
     expect(size).toBeLessThanOrEqual(1.3e6);
   });
 });
@@ -76,11 +76,11 @@ describe('ten calls of a user', () => {
     const problems = program.getSemanticDiagnostics(program.getSourceFile(file));
     expect(problems.map(({ messageText }) => messageText)).toEqual([]);
     const instantiations = program.getInstantiationCount();
-    tell(`ten calls ${name} custom fields: ${instantiations} instantiations`, '300');
+    report(`ten calls ${name} custom fields: ${instantiations} instantiations`, '300');
     expect(instantiations).toBeLessThanOrEqual(300);
   });
 });
 
-function tell(figure: string, guard: string): void {
+function report(figure: string, guard: string): void {
   console.log(`${figure} (guard: ${guard})`);
 }

@@ -22,8 +22,8 @@ interface Watched {
 
 /** Runs a module of either kind until it ends by itself, and returns its recorded effects. */
 async function watch(kind: 'mjs' | 'cjs', code: string): Promise<Watched> {
-  const tell = "console.log(JSON.stringify(globalThis[Symbol.for('postreel.watched')]()));";
-  const body = kind === 'mjs' ? code + tell : `(async () => { ${code} ${tell} })();`;
+  const print = "console.log(JSON.stringify(globalThis[Symbol.for('postreel.watched')]()));";
+  const body = kind === 'mjs' ? code + print : `(async () => { ${code} ${print} })();`;
   const file = await project.write(`watched.${kind}`, body);
   const output = await project.run(process.execPath, ['--import', watcher, file]);
   return JSON.parse(output) as Watched; // as: the watcher prints it

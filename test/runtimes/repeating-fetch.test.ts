@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installPackage, repository, type Project } from '../support/package/installed.js';
-import { fates, openCutServer, type CutServer } from '../support/runtimes/cut-server.js';
+import { endings, openCutServer, type CutServer } from '../support/runtimes/cut-server.js';
 import {
   argumentsOf,
   findRuntime,
@@ -64,7 +64,7 @@ const writes = {
 };
 const outcomes = {};
 const warm = clientsAt(origin + '/ok');
-for (const fate of ${JSON.stringify(fates)}) {
+for (const fate of ${JSON.stringify(endings)}) {
   for (const [name, write] of Object.entries(writes)) {
     await warm.messaging.contacts.get('con_1');
     await write(warm).then(undefined, () => undefined);
@@ -108,7 +108,7 @@ describe.each(runtimes)('on $name $version', (runtime) => {
     const output = await project.run(command, [...argumentsOf(runtime), file]);
     const outcomes = JSON.parse(output) as Record<string, string>; // as: the program prints it
     const own = [...server.arrivals].filter(([key]) => !/\/ok|\/bare$/.test(key));
-    expect(own).toHaveLength(6 * fates.length);
+    expect(own).toHaveLength(6 * endings.length);
     expect(own.filter(([, count]) => count !== 1)).toEqual([]);
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['unknown']));
     // Without this check, a runtime that repeats nothing would pass without testing anything.

@@ -52,7 +52,7 @@ describe('while a page lives', () => {
 describe('an exit', () => {
   it.each([
     ['to another site', () => undefined],
-    ['within the site, whose next page need not have a tracker', leaveWithinSite],
+    ['within the site, whose next page may have no tracker', leaveWithinSite],
   ])('%s hands over all waiting events, after marking all of them', async (_, swap) => {
     vi.stubGlobal('onpageswap', null);
     stopAnswering();

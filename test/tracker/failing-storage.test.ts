@@ -42,7 +42,7 @@ async function warningsOf(localStorage?: () => unknown, options: Partial<Tracker
   const { length } = page.sent;
   tracker.dispose();
   await page.close();
-  expect(length, 'the work goes on').toBe(3);
+  expect(length, 'the tracker continues').toBe(3);
   return warnings;
 }
 

@@ -83,7 +83,7 @@ describe('the proxy', () => {
     Object.defineProperty(none, 'text', { value: () => Promise.resolve('x'.repeat(65_537)) });
     expect((await proxyOf()(none)).status).toBe(413);
   });
-  it('sends the events of one contact in order, and those of other contacts meanwhile', async () => {
+  it('sends the events of one contact in order, and those of other contacts in parallel', async () => {
     const begun: string[] = [];
     const open: (() => void)[] = [];
     const proxy = proxyOf((_, init) => {
@@ -331,7 +331,7 @@ describe('a public route', () => {
     [422, 400],
     [500, 502],
     [503, 503],
-  ])('answers a %i with %i, and reveals nothing else', async (status, told) => {
+  ])('answers a %i with %i, and reveals nothing else', async (status, expected) => {
     const secret = 'key sk_test of project 7 is not valid';
     const headers = {
       Location: 'https://internal.test/login',
@@ -339,7 +339,7 @@ describe('a public route', () => {
     };
     const proxy = proxyOf(() => Promise.resolve(new Response(secret, { status, headers })));
     const answer = await proxy(request(event('1')));
-    expect([answer.status, await answer.text()]).toEqual([told, '{"success":false}']);
+    expect([answer.status, await answer.text()]).toEqual([expected, '{"success":false}']);
     expect([...answer.headers.keys()].sort()).toEqual(['cache-control', 'content-type']);
   });
   it('does not count a login page as a delivery', async () => {

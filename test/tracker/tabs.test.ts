@@ -95,7 +95,7 @@ describe('a tab that takes over events', () => {
     expect(ownerOf(id)).toBe(owner);
     expect(events()).not.toContain('after');
   });
-  it('releases the events if its page ends before the claim is certain, so that the next tab need not wait', async () => {
+  it('releases the events if its page ends before the claim is certain, so that the next tab does not have to wait', async () => {
     plant('x', '');
     page.start();
     await page.pass(50);

@@ -64,10 +64,10 @@ describe('a journal in a file', () => {
   it('keeps the order of writes that are made at the same time', async () => {
     const journal = fileJournal(path);
     const values = Array.from({ length: 200 }, (_, index) => String(index));
-    const stands = await Promise.all(
+    const currentValue = await Promise.all(
       values.map((value, index) => journal.swap('a', values[index - 1], value)),
     );
-    expect(stands.at(-1)).toBe('199');
+    expect(currentValue.at(-1)).toBe('199');
     expect(await all()).toEqual({ a: '199' });
   });
 

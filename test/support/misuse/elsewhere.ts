@@ -20,10 +20,14 @@ const redis = { eval: () => Promise.resolve(null), evalsha: () => Promise.resolv
 export const elsewhere: readonly Misuse[] = [
   ...(
     [
-      ['a secret that is short', { secret: 'short' }, /secret/],
+      ['a short secret', { secret: 'short' }, /secret/],
       ['an inbox without a secret', {}, /secret/],
-      ['a store of nonces that is none', { secret, seen: {} }, '`seen` must be'],
-      ['`onError` that is no function', { secret, onError: 'log' }, '`onError` must be a function'],
+      ['an invalid store of nonces', { secret, seen: {} }, '`seen` must be'],
+      [
+        'an `onError` that is not a function',
+        { secret, onError: 'log' },
+        '`onError` must be a function',
+      ],
       ['`confirm: "no"`', { secret, confirm: 'no' }, '`confirm` must be'],
     ] as const
   ).map(([name, options, says]): Misuse => [name, () => createInbox(options as never), says]),

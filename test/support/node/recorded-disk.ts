@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, vi } from 'vitest';
 
-const recordedChanges = ['appendFile', 'sync', 'truncate', 'write', 'writeFile'] as const;
+const recordedMethods = ['appendFile', 'sync', 'truncate', 'write', 'writeFile'] as const;
 
 /** Records each change of a file and each `sync`, in order; the disk still executes them. */
 export function useRecordedDisk() {
@@ -26,7 +26,7 @@ export function useRecordedDisk() {
     const handle = await open(fileURLToPath(import.meta.url));
     const methods = Object.getPrototypeOf(handle) as FileHandle; // shared by all handles
     await handle.close();
-    for (const method of recordedChanges) {
+    for (const method of recordedMethods) {
       const own = Reflect.get(methods, method) as (...values: unknown[]) => Promise<never>; // as: one of five methods
       vi.spyOn(methods, method).mockImplementation(async function (
         this: FileHandle,

@@ -64,8 +64,8 @@ export async function installPackage(neighbours: Neighbours = {}): Promise<Proje
   const others = neighbours.with ?? [];
   await Promise.all(own.map((name) => link(neighbours.isStrict ? target : folder, name)));
   await Promise.all(others.map((name) => link(folder, name)));
-  const beside = [manifest.name, ...(neighbours.isStrict ? [] : own), ...others];
-  const dependencies = Object.fromEntries(beside.map((name) => [name, '*']));
+  const installed = [manifest.name, ...(neighbours.isStrict ? [] : own), ...others];
+  const dependencies = Object.fromEntries(installed.map((name) => [name, '*']));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
 
   return {

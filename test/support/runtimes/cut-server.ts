@@ -13,7 +13,7 @@ const cuts: Readonly<Record<string, (socket: Socket) => void>> = {
   'in-body': (socket) => socket.end(`${head}\r\n{"id":`),
 };
 
-export const fates = Object.keys(cuts);
+export const endings = Object.keys(cuts);
 
 /** A service whose first path segment names how its response ends: `/silent/v1/send`. */
 export interface CutServer {
@@ -47,8 +47,8 @@ export async function openCutServer(): Promise<CutServer> {
 }
 
 function answer(url: string, response: ServerResponse): void {
-  const [, fate = ''] = url.split('/');
-  const cut = cuts[fate];
+  const [, ending = ''] = url.split('/');
+  const cut = cuts[ending];
   if (cut && response.socket) {
     cut(response.socket);
     return;

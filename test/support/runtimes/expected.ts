@@ -27,7 +27,7 @@ export async function openWorld(): Promise<World> {
     messagingKey: server.messaging.secretKey,
     mediaUrl: server.mediaUrl,
     mediaKey: server.media.apiKey,
-    nobodyUrl: 'http://127.0.0.1:2', // a port without a server
+    unusedUrl: 'http://127.0.0.1:2', // a port without a server
   };
   return { services, server, close: () => server.close() };
 }

@@ -6,7 +6,7 @@ export interface Services {
   readonly messagingKey: string;
   readonly mediaUrl: string;
   readonly mediaKey: string;
-  readonly nobodyUrl: string;
+  readonly unusedUrl: string;
 }
 
 /** The results, as words and numbers that are equal in every runtime. */
@@ -59,7 +59,7 @@ export async function smoke(postreel: typeof Postreel, services: Services): Prom
     .catch((error: unknown) => error);
   const refused: unknown = await new postreel.MessagingClient({
     apiKey: services.messagingKey,
-    baseUrl: services.nobodyUrl,
+    baseUrl: services.unusedUrl,
     retries: 0,
   })
     .send(mail)

@@ -80,7 +80,7 @@ export async function startApp(serviceUrl: string): Promise<App> {
   const page = `<!doctype html><title>app</title><link rel="icon" href="data:,">
 <script src="/tracker.js"></script><script>
 window.notices = [];
-// Another host is another site; it needs no name of its own, since the server is the same.
+// A different host makes it a different site; the same server answers for both.
 const away = new URL('/away', location.href);
 away.hostname = 'localhost';
 window.otherSite = away.href;

@@ -764,7 +764,7 @@ class World {
       const { erasedAt } = tab.queue.decisions;
       const isErased = truth.at <= erasedAt || isDenied(tab.queue.decisions);
       if (!truth.accepted && !isEnded && !isOpen && !truth.mayBeLost && !isErased) {
-        this.#fail(`${truth.id} was lost without a word; ${tab.name} found nothing`);
+        this.#fail(`${truth.id} was lost and not reported; ${tab.name} found nothing`);
       }
       if (truth.sent > 3 && this.#delivery === 'no-duplicates' && !truth.mayRepeat) {
         this.#fail(`${truth.id} was sent ${truth.sent} times`);

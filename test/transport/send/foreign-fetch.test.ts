@@ -40,7 +40,7 @@ describe('a call whose `fetch` returns', () => {
 });
 
 describe('a call whose `fetch` throws', () => {
-  const unreadable = (name: string) =>
+  const errorWithUnreadable = (name: string) =>
     Object.defineProperty(new Error('x'), name, {
       get(): never {
         throw new Error('unreadable');
@@ -51,7 +51,7 @@ describe('a call whose `fetch` throws', () => {
     'an error with an unreadable %s has an unknown outcome, and does not count as aborted',
     async (name) => {
       const { error, requests } = await sendOver(() => {
-        throw unreadable(name);
+        throw errorWithUnreadable(name);
       });
       // Without a name or a message, the error may not be a network error at all.
       expect(error?.code).toMatch(/^(CONNECTION_LOST|UNEXPECTED_ERROR)$/);

@@ -157,12 +157,12 @@ describe('the body of a callback', () => {
   });
 
   it('may have 64 KB, and not a byte more', async () => {
-    const padded = (size: number) => JSON.stringify(successBody()).padEnd(size);
+    const bodyOfSize = (size: number) => JSON.stringify(successBody()).padEnd(size);
     await expect(
-      verifyWebhook(callbackRequest(await signAddress(), padded(65_536)), { secret }),
+      verifyWebhook(callbackRequest(await signAddress(), bodyOfSize(65_536)), { secret }),
     ).resolves.toBeDefined();
     await expect(
-      verifyWebhook(callbackRequest(await signAddress(), padded(65_537)), { secret }),
+      verifyWebhook(callbackRequest(await signAddress(), bodyOfSize(65_537)), { secret }),
     ).rejects.toMatchObject({ code: 'BODY_TOO_LARGE' });
   });
 

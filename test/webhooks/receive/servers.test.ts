@@ -80,14 +80,15 @@ async function openServer(start: Start) {
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
   // Signs the public address; the server sits behind a proxy that ends TLS.
-  const signed = async () => server + (await inbox.url(`https://shop.example${path}`)).slice(20);
-  return { inbox, server, send, signed };
+  const signedUrlOf = async () =>
+    server + (await inbox.url(`https://shop.example${path}`)).slice(20);
+  return { inbox, server, send, signedUrlOf };
 }
 
 describe.each(Object.entries(servers))('%s', (_name, start) => {
   it('passes a callback to the inbox', async () => {
-    const { inbox, send, signed } = await openServer(start);
-    const response = await send(await signed());
+    const { inbox, send, signedUrlOf } = await openServer(start);
+    const response = await send(await signedUrlOf());
     expect([response.status, await response.text()]).toEqual([204, '']);
     await expect(inbox.wait('file_1')).resolves.toEqual({
       fileId: 'file_1',
@@ -98,29 +99,29 @@ describe.each(Object.entries(servers))('%s', (_name, start) => {
   });
 
   it('rejects a forged callback', async () => {
-    const { server, send, signed } = await openServer(start);
+    const { server, send, signedUrlOf } = await openServer(start);
     expect((await send(server + path)).status).toBe(401);
-    const response = await send((await signed()).replace('expires=1', 'expires=9'));
+    const response = await send((await signedUrlOf()).replace('expires=1', 'expires=9'));
     expect([response.status, await response.text()]).toEqual([401, 'SIGNATURE_INVALID']);
     expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
   });
 
   it('gives a repeated callback the same response as the first', async () => {
-    const { send, signed } = await openServer(start);
-    const url = await signed();
+    const { send, signedUrlOf } = await openServer(start);
+    const url = await signedUrlOf();
     expect((await send(url)).status).toBe(204);
     expect((await send(url)).status).toBe(204);
   });
 
   it('rejects an invalid body', async () => {
-    const { send, signed } = await openServer(start);
-    expect((await send(await signed(), [])).status).toBe(400);
-    expect((await send(await signed(), '{}')).status).toBe(400);
+    const { send, signedUrlOf } = await openServer(start);
+    expect((await send(await signedUrlOf(), [])).status).toBe(400);
+    expect((await send(await signedUrlOf(), '{}')).status).toBe(400);
   });
 
   it('answers 405 to a GET', async () => {
-    const { signed } = await openServer(start);
-    const response = await fetch(await signed());
+    const { signedUrlOf } = await openServer(start);
+    const response = await fetch(await signedUrlOf());
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST');
   });
@@ -132,8 +133,8 @@ const unparsed = Object.entries(servers).filter(
 );
 
 it.each(unparsed)('%s answers 413 to a long body', async (_name, start) => {
-  const { send, signed } = await openServer(start);
-  expect((await send(await signed(), ' '.repeat(200_000))).status).toBe(413);
+  const { send, signedUrlOf } = await openServer(start);
+  expect((await send(await signedUrlOf(), ' '.repeat(200_000))).status).toBe(413);
 });
 
 describe('the Node handler', () => {

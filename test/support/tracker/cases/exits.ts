@@ -109,7 +109,7 @@ async function reportedOnNextVisit(world: World): Promise<void> {
 }
 
 /** 20 events of a crashed tab, and three tabs that start at the same time. */
-async function orphans(world: World): Promise<void> {
+async function takeOverOrphans(world: World): Promise<void> {
   const last = await world.visit('/away');
   await last.evaluate(() => {
     for (let n = 10; n < 30; n++) {
@@ -137,7 +137,7 @@ async function tabs(world: World): Promise<void> {
 }
 
 /** The tab is left while offline; the next page of the site sends all events in order. */
-async function offline(world: World): Promise<void> {
+async function leaveOffline(world: World): Promise<void> {
   const page = await world.open();
   await world.browser.setOffline(true);
   await page.evaluate(() => trackMany(0, 10));
@@ -255,8 +255,8 @@ export const EXITS: readonly Case[] = [
   { name: 'continues after the back/forward cache', deliveries: BOTH, run: restore },
   { name: 'reports handed-over events as unconfirmed, not as lost', run: reportedOnNextVisit },
   { name: 'delivers the events of 3 tabs', run: tabs },
-  { name: 'lets one of 3 tabs take over the events of a crashed tab', run: orphans },
-  { name: 'delivers offline events in order', isExclusive: true, run: offline },
+  { name: 'lets one of 3 tabs take over the events of a crashed tab', run: takeOverOrphans },
+  { name: 'delivers offline events in order', isExclusive: true, run: leaveOffline },
   {
     name: 'hands over the events that the page tracks at pagehide',
     run: async (world) => {

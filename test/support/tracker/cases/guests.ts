@@ -95,8 +95,10 @@ async function deniesWithoutStorage(world: World): Promise<void> {
     return (await tracker.track('x', {}, { email: 'ann@example.com' }).outcome).reason;
   });
   expect(reason).toBe('denied');
-  const told = await page.evaluate(() => notices.filter(({ name }) => name === 'warning').length);
-  expect(told).toBe(1);
+  const warnings = await page.evaluate(
+    () => notices.filter(({ name }) => name === 'warning').length,
+  );
+  expect(warnings).toBe(1);
   await page.close();
 }
 
@@ -140,10 +142,10 @@ async function withManyKeys(world: World): Promise<void> {
       localStorage.setItem(`host-${n}`, 'x'.repeat(100));
     }
   });
-  const beside = [await time(), await time(), await time()];
+  const withKeys = [await time(), await time(), await time()];
   await page.close();
   console.log(
-    `[${world.browser.engine}] 300 x track(), ms: ${alone.join()}; beside 5 000 keys: ${beside.join()}`,
+    `[${world.browser.engine}] 300 x track(), ms: ${alone.join()}; with 5 000 keys: ${withKeys.join()}`,
   );
 }
 
@@ -157,29 +159,29 @@ const PRERENDERED = code(() => {
   });
 });
 
-async function prerendered(world: World): Promise<void> {
+async function waitWhilePrerendered(world: World): Promise<void> {
   const page = await world.open({ before: PRERENDERED });
   await page.evaluate(() => trackMany(0, 5));
-  const beside = await world.open();
-  await world.settled(beside);
+  const other = await world.open();
+  await world.settled(other);
   expect(world.figures('prerendered', 5).delivered).toBe(0);
   await page.evaluate(() => dispatchEvent(new Event('activate-page')));
   await until(() => world.service.accepted.length >= 6);
   await world.settled(page);
-  await Promise.all([page.close(), beside.close()]);
+  await Promise.all([page.close(), other.close()]);
   expectExactly(world.figures('prerendered, then shown', 5));
 }
 
 /** One warning, and no event is lost. */
-async function redirected(world: World): Promise<void> {
+async function pauseAtRedirect(world: World): Promise<void> {
   world.service.reply = () => ({ status: 308, headers: { Location: '/v1/track/' } });
   const page = await world.open();
   await page.evaluate(() => trackMany(0, 5));
   await until(() => page.evaluate(() => notices.some(({ name }) => name === 'paused')));
-  const told = await page.evaluate(() =>
+  const messages = await page.evaluate(() =>
     notices.flatMap(({ name, message }) => (name === 'warning' ? String(message) : [])),
   );
-  expect(told).toEqual([expect.stringContaining(`${world.service.url}/v1/track`)]);
+  expect(messages).toEqual([expect.stringContaining(`${world.service.url}/v1/track`)]);
   world.service.reply = () => ({ status: 200 });
   await page.evaluate(() => tracker.resume());
   await until(() => world.service.accepted.length >= 5);
@@ -298,8 +300,8 @@ export const GUESTS: readonly Case[] = [
     }),
     speed: 60,
   }),
-  { name: 'warns of a redirect with its address, and keeps the events', run: redirected },
-  { name: 'sends nothing from a prerendered page before it is shown', run: prerendered },
+  { name: 'warns of a redirect with its address, and keeps the events', run: pauseAtRedirect },
+  { name: 'sends nothing from a prerendered page before it is shown', run: waitWhilePrerendered },
   {
     name: 'tracks as fast with 5 000 keys of the host in the storage',
     isExclusive: true,
