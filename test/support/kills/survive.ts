@@ -65,7 +65,7 @@ export async function survive(story: KillScenario): Promise<Outcome> {
   );
   const runUntilDone = async () => {
     for (let next = plan.pop(); next; next = plan.pop()) {
-      // Each of the other kills needs a job that is not made yet.
+      // A kill at a critical moment uses up a job: with few jobs left, kill at the start instead.
       const isScarce = story.jobs - server.media.files.length <= plan.length / 2 + 4;
       const moment = next === 'any' && isScarce ? 'start' : next;
       const { signal, code, output } = await run({ moment, afterMs: random.next() * 150 });
