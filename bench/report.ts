@@ -4,20 +4,20 @@ import { join } from 'node:path';
 
 const file = join(import.meta.dirname, 'results.md');
 
-/** The names of rows with their figures. */
+/** The names of rows and their figures. */
 export type Rows = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** What a bench found out. */
+/** The result of a bench. */
 export interface Report {
   readonly title: string;
-  /** The command that measures it again. */
+  /** The command that repeats the measurement. */
   readonly command: string;
-  /** How it was measured. */
+  /** The method of the measurement. */
   readonly method: string;
   readonly tables: Readonly<Record<string, Rows>>;
 }
 
-/** Prints the tables of a bench and puts them in their place in `bench/results.md`. */
+/** Prints the tables of a bench and puts them into their section of `bench/results.md`. */
 export async function report({ title, command, method, tables }: Report): Promise<void> {
   const sections = Object.entries(tables).map(([name, rows]) => {
     console.log(name);
@@ -45,7 +45,7 @@ function asMarkdown(rows: Rows): string {
   return table.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** The middle one of the numbers. */
+/** The median of the numbers. */
 export function median(numbers: readonly number[]): number {
   return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
 }

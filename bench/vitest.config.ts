@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-// Benches that need fake timers run in vitest; they print figures and test nothing.
+// Benches that need fake timers run in vitest; they print figures and make no assertions.
 const src = fileURLToPath(new URL('../src', import.meta.url));
 export default defineConfig({
   resolve: {

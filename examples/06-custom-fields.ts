@@ -4,10 +4,10 @@ import { MessagingClient } from 'postreel';
 
 declare module 'postreel' {
   interface ContactData {
-    readonly seats?: number | null | undefined; // what you write
+    readonly seats?: number | null | undefined; // the fields that you write
   }
   interface StoredData {
-    seats?: number; // what you read
+    seats?: number; // the fields that you read
   }
 }
 

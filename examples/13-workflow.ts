@@ -4,7 +4,7 @@ import { MessagingClient } from 'postreel';
 
 const { contacts, workflows } = new MessagingClient();
 
-// A second workflow of the same event would send the email twice; example 29 deploys changes.
+// A second workflow for the same event would send the email twice; example 29 deploys changes.
 for await (const { name } of workflows.list()) {
   if (name === 'Welcome') {
     console.log('This project has the workflow already.');
@@ -37,4 +37,4 @@ await workflows.update(id, { enabled: true }); // from now on every `signed_up` 
 const data = { plan: 'pro', name: 'Ann' };
 const contact = await contacts.create({ email: 'ann@example.com', data });
 const execution = await workflows.executions.start(id, { contactId: contact.id });
-console.log(execution.status); // the email leaves in an hour
+console.log(execution.status); // the email is sent in an hour

@@ -24,7 +24,7 @@ try {
   console.log('the address is taken');
 }
 
-// What the service would reject is refused before the network:
+// Invalid requests are rejected before they are sent:
 await messaging.contacts.create({ email: 'not an address' }).catch((problem: unknown) => {
   if (!(problem instanceof InvalidRequestError)) {
     throw problem;

@@ -12,9 +12,9 @@ const job = await media.generate.video({
   prompt: 'Why cats purr',
   voiceId: 'voice_1',
   aspectRatio: '9:16',
-  duration: 1, // minutes
+  duration: 1, // in minutes
 });
-console.log(JSON.stringify(job)); // `media.job(…)` finds it again after a restart
+console.log(JSON.stringify(job)); // `media.job(…)` finds the job again after a restart
 
 const file = await job.waitForFile({
   onUpdate: ({ status, progress }) => console.log(status, progress ?? ''),

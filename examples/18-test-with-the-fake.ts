@@ -1,11 +1,11 @@
-// Tests your own code against the fake: no network, no keys, and faults on demand.
+// Tests your code against the fake: no network, no keys, and faults on demand.
 // Run: npx tsx --test 18-test-with-the-fake.ts
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MessagingClient } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
 
-/** The code under test: it must never mail anybody twice. */
+/** The code under test: it must never mail a person twice. */
 async function welcome(messaging: MessagingClient, email: string): Promise<string> {
   const { error } = await messaging
     .send({ from: 'shop@example.com', to: email, subject: 'Welcome', body: '<p>Hello!</p>' })
@@ -27,7 +27,7 @@ void test('sends one mail', async () => {
   );
 });
 
-void test('does not send again when the answer is lost', async () => {
+void test('does not send again if the response is lost', async () => {
   const { fake, messaging } = setUp();
   fake.fail('POST /v1/send', { loseAnswer: true });
   assert.equal(await welcome(messaging, 'ann@example.com'), 'unknown');

@@ -1,4 +1,4 @@
-// Tests code that makes its own client: MSW answers for the service.
+// Tests code that creates its client itself: MSW answers for the service.
 // Run: npm install msw && npx tsx --test 19-test-with-msw.ts
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
@@ -29,7 +29,7 @@ void test('tracks a sign-up', async () => {
   );
 });
 
-void test('outlives a service that is busy', async () => {
+void test('survives a busy service', async () => {
   fake.fail('POST /v1/track', { status: 429, retryAfter: 1 });
   await signUp('ann@example.com');
   assert.equal(fake.requests.length, 2);

@@ -1,9 +1,9 @@
-// Watches what a client does, and leaves a part of the rate limit to others.
+// Shows what a client does, and leaves a part of the rate limit to other programs.
 // Run: npx tsx --env-file=.env 20-rate-limit-and-events.ts
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient({
-  rateLimit: { limit: 10, windowMs: 5_000, headroom: 0.2 }, // the service's own is 1000 a minute
+  rateLimit: { limit: 10, windowMs: 5_000, headroom: 0.2 }, // the service's limit is 1000 a minute
 });
 
 messaging.on('throttled', ({ waitMs, queued }) => {
@@ -12,7 +12,7 @@ messaging.on('throttled', ({ waitMs, queued }) => {
 messaging.on('retry', ({ method, path, delayMs }) => console.log('again', method, path, delayMs));
 messaging.on('response', ({ status, durationMs }) => console.log(status, Math.round(durationMs)));
 
-// Twelve calls where eight fit: four of them wait for their turn, and none is refused.
+// Twelve calls where eight fit: four of them wait, and none is rejected.
 const addresses = Array.from({ length: 12 }, (_, number) => `person-${number}@example.com`);
 await Promise.all(addresses.map((email) => messaging.verify({ email }, { priority: 'bulk' })));
 

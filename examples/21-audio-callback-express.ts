@@ -1,4 +1,4 @@
-// Learns by callback that a speech is finished, on Express.
+// Waits for a callback when a speech is finished, on Express.
 // Run: npm install express && npx tsx --env-file=.env 21-audio-callback-express.ts
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ const media = new MediaClient();
 
 const inbox = createInbox({
   secret,
-  status: (fileId) => media.generate.status({ fileId }), // read back before a callback is believed
+  status: (fileId) => media.generate.status({ fileId }), // confirms each callback with a status check
   onError: (error) => console.error('refused', error),
 });
 
@@ -26,13 +26,13 @@ await once(server, 'listening');
 
 try {
   const { port } = server.address() as AddressInfo; // as: it listens on a port
-  const base = process.env['PUBLIC_URL'] ?? `http://localhost:${port}`; // where the service finds us
+  const base = process.env['PUBLIC_URL'] ?? `http://localhost:${port}`; // the public address of this server
   const job = await media.generate.audio({
     content: 'Good morning from Postreel!',
     voiceId: 'voice_1',
     webhook: await inbox.url(`${base}/media-done`),
   });
-  // Looks when the callback comes, and once a minute in case it never does.
+  // Checks the status when the callback comes, and once a minute in case it never comes.
   const file = await job.waitForFile({ inbox });
   console.log(file.fileId, file.url);
 } finally {

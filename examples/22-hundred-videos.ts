@@ -1,4 +1,4 @@
-// Makes a hundred videos within every limit of the service, and draws how far they are.
+// Makes a hundred videos within every limit of the service, and draws their progress.
 // Run: npx tsx --env-file=.env 22-hundred-videos.ts
 import { MediaClient, type QueueProgress, type VideoJob } from 'postreel';
 import { fileJournal } from 'postreel/node';
@@ -12,7 +12,7 @@ function* videos(): Generator<VideoJob> {
       workflowType: 'idea',
       prompt: `Fact ${number} about cats`,
       voiceId: 'voice_1',
-      duration: 1, // minutes
+      duration: 1, // in minutes
       fileName: `Cats ${number}`,
     };
   }
@@ -25,7 +25,7 @@ function draw({ done, failed, pending }: QueueProgress): void {
 }
 
 const urls: string[] = [];
-// With a name and a journal, a second run goes on where this one ended.
+// With a name and a journal, a second run continues where this one ended.
 const queue = media.queue(videos(), { name: 'cats', onProgress: draw });
 for await (const { index, file, error } of queue) {
   if (file) {

@@ -1,4 +1,4 @@
-// Keeps contacts in sync with a database table: what has changed goes over, nobody is resubscribed.
+// Keeps contacts in sync with a database table: sends changed rows, and resubscribes no contact.
 // Run: npm install @electric-sql/pglite && npx tsx --env-file=.env 25-contacts-from-a-database.ts
 import { PGlite } from '@electric-sql/pglite';
 import { MessagingClient } from 'postreel';
@@ -21,7 +21,7 @@ async function sync(): Promise<void> {
   for (const { email, plan, seats, has_left: hasLeft } of rows) {
     const data = { plan, seats };
     const known = await contacts.findByEmail(email);
-    // Whoever unsubscribed stays unsubscribed: an update changes the fields alone.
+    // Unsubscribed contacts stay unsubscribed: an update changes only the fields.
     await (known ? contacts.update(known.id, { data }) : contacts.create({ email, data }));
     await (hasLeft && contacts.unsubscribe(email));
     await database.query('update people set synced = true where email = $1', [email]);

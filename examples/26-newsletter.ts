@@ -1,4 +1,5 @@
-// Sends a newsletter to a segment. Run again, it finds the campaign by its name and sends no second one.
+// Sends a newsletter to a segment. A second run finds the campaign by its name, and sends no second
+// one.
 // Run: npx tsx --env-file=.env 26-newsletter.ts
 import { MessagingClient, where } from 'postreel';
 

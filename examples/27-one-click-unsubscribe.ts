@@ -11,12 +11,12 @@ if (!secret) {
 }
 const tokenOf = (email: string) => createHmac('sha256', secret).update(email).digest('base64url');
 
-/** The link of one recipient: nobody else's works for them. */
+/** The link of one recipient: it unsubscribes only that recipient. */
 export function linkFor(email: string): string {
   return `${page}?${new URLSearchParams({ email, token: tokenOf(email) }).toString()}`;
 }
 
-/** Your page. The button posts; a GET may come from a scanner of links, and only shows a form. */
+/** Your page. The button posts; a GET may come from a link scanner, and only shows a form. */
 export async function unsubscribe(request: Request): Promise<Response> {
   const query = new URL(request.url).searchParams;
   const email = query.get('email') ?? '';
@@ -25,7 +25,7 @@ export async function unsubscribe(request: Request): Promise<Response> {
     const form = isReal ? '<form method="post"><button>Unsubscribe</button></form>' : '';
     return new Response(form, { status: isReal ? 200 : 400 });
   }
-  const contact = await messaging.contacts.findByEmail(email); // or they are gone
+  const contact = await messaging.contacts.findByEmail(email); // or the contact no longer exists
   await (contact && messaging.contacts.update(contact.id, { subscribed: false }));
   return new Response('You are unsubscribed.');
 }

@@ -1,4 +1,4 @@
-// Subscribes somebody only after a click in an email (double opt-in).
+// Subscribes a person only after a click in an email (double opt-in).
 // Run: npx tsx --env-file=.env 28-double-opt-in.ts
 import { createHmac } from 'node:crypto';
 import { MessagingClient } from 'postreel';
@@ -11,17 +11,20 @@ if (!secret) {
 }
 const tokenOf = (text: string) => createHmac('sha256', secret).update(text).digest('base64url');
 
-/** It works for this address, for three days. */
+/** The link works for this address, for three days. */
 export function linkFor(email: string): string {
   const until = String(Date.now() + 3 * 86_400_000);
   return `${page}?${new URLSearchParams({ email, until, token: tokenOf(email + until) }).toString()}`;
 }
 
-/** The form of your page. The contact comes first: `track()` and others would subscribe a new one. */
+/**
+ * Handles the form of your page. Creates the contact first: `track()` and other calls would
+ * subscribe a new one.
+ */
 export async function signUp(email: string): Promise<void> {
   const known = await messaging.contacts.findByEmail(email);
   if (known?.subscribed) {
-    return; // `subscribed: false` would take them off the list
+    return; // `subscribed: false` would unsubscribe them
   }
   await messaging.contacts.create({ email, subscribed: false });
   const body = `<p><a href="${linkFor(email)}">Yes, send me the news</a></p>`;
@@ -29,7 +32,7 @@ export async function signUp(email: string): Promise<void> {
   await messaging.track({ email, event: 'newsletter.requested' });
 }
 
-/** The page behind the link: it shows a button that posts, since scanners open links too. */
+/** The page behind the link: it shows a button that posts, because scanners open links too. */
 export async function confirm({ url, method }: Request): Promise<Response> {
   const { email = '', until = '', token } = Object.fromEntries(new URL(url).searchParams);
   const isReal = token === tokenOf(email + until) && Number(until) > Date.now();

@@ -30,7 +30,7 @@ console.log(toMermaid(onboarding));
 const plan = await messaging.workflows.deploy(onboarding, { enable: true, dryRun: true });
 console.log(plan.operations.length, 'things to do', plan.notes);
 
-// Run again, it does nothing; a changed workflow takes the place of this one.
+// A second run changes nothing; a changed workflow replaces this one.
 const { name } = await messaging.workflows.deploy(onboarding, { enable: true });
 console.log('deployed', name);
 const data = { plan: 'free', name: 'Ann' };

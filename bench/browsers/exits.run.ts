@@ -14,8 +14,8 @@ import { type Delivery, type World, createWorld } from '../../test/support/track
 import { EVENTS, type Exit, exitsOf } from './exits.js';
 import { startLoad } from './load.js';
 
-// `npm run browsers -- exits`: 15 events and an exit in the same task. A file keeps the
-// figures after each run, and a series that was stopped goes on where it ended.
+// `npm run browsers -- exits`: 15 events and an exit in the same task. A file keeps the figures
+// after each run, and an interrupted series continues where it stopped.
 
 const RUNS = Number(process.env['RUNS'] ?? 30);
 const ENGINES = (process.env['ENGINES'] ?? 'chromium,firefox,webkit').split(',') as Engine[];
@@ -30,9 +30,9 @@ interface Row {
   atOnce: number;
   delivered: number;
   repeated: number;
-  /** Never arrived, and the next visit said so. */
+  /** Never arrived, and the next visit reported it as unconfirmed. */
   unconfirmed: number;
-  /** Never arrived, without a word. */
+  /** Never arrived, and was never reported. */
   lost: number;
 }
 
@@ -62,7 +62,7 @@ describe.each(ENGINES)('exits in %s', (engine) => {
     if (problems[engine]) {
       throw new Error(problems[engine]);
     }
-    // Another host is another site.
+    // A different host makes it a different site.
     address = (await listen(other)).replace('127.0.0.1', 'localhost') + '/other';
     browser = await (engine === 'webkit' ? openWebkit() : openProfile(engine));
   }, 180_000);
@@ -98,33 +98,33 @@ describe.each(ENGINES)('exits in %s', (engine) => {
 
 async function runOnce(world: World, exit: Exit, address: string, row: Row): Promise<void> {
   const page = await exit(world, address);
-  // What arrives at all arrives soon.
+  // Whatever arrives, arrives soon.
   await until(() => numbers(world).length >= EVENTS, 5000).catch(() => undefined);
   const atOnce = new Set(numbers(world)).size;
   await page.close();
-  const told = await toldByNextVisit(world);
+  const reported = await unconfirmedOnNextVisit(world);
   const arrived = numbers(world);
   const delivered = new Set(arrived);
   const missing = Array.from({ length: EVENTS }, (_, n) => n).filter((n) => !delivered.has(n));
-  const isTold = (n: number) => told.includes(n);
+  const isReported = (n: number) => reported.includes(n);
   row.runs++;
   row.sent += EVENTS;
   row.atOnce += atOnce;
   row.delivered += delivered.size;
   row.repeated += arrived.length - delivered.size;
-  row.unconfirmed += missing.filter(isTold).length;
-  row.lost += missing.filter((n) => !isTold(n)).length;
+  row.unconfirmed += missing.filter(isReported).length;
+  row.lost += missing.filter((n) => !isReported(n)).length;
 }
 
 /** The numbers of the events that the next visit of the app reports as `unconfirmed`. */
-async function toldByNextVisit(world: World): Promise<readonly number[]> {
+async function unconfirmedOnNextVisit(world: World): Promise<readonly number[]> {
   const page = await world.open();
   await world.settled(page);
-  const told = await page.evaluate(() =>
+  const unconfirmed = await page.evaluate(() =>
     notices.flatMap(({ name, data }) => (name === 'unconfirmed' ? (data as { n: number }).n : [])),
   );
   await page.close();
-  return told;
+  return unconfirmed;
 }
 
 const numbers = ({ service }: World): number[] =>

@@ -6,13 +6,13 @@ export const EVENTS = 15;
 /** Tracks 15 events in a page of the app and leaves the page in the same task. */
 export type Exit = (world: World, other: string) => Promise<Tab>;
 
-/** A page whose tracker runs. */
+/** Waits until the page has a tracker. */
 const ready = (page: Tab): Promise<void> =>
   until(() => page.evaluate(() => 'tracker' in window && tracker.pending === 0).catch(() => false));
 
 const isAtOther = (): boolean => location.pathname === '/other';
 
-const arrive = (page: Tab): Promise<void> =>
+const waitForOther = (page: Tab): Promise<void> =>
   until(() => page.evaluate(isAtOther).catch(() => false));
 
 async function leave<Argument>(
@@ -20,21 +20,21 @@ async function leave<Argument>(
   work: (argument: Argument) => void,
   argument: Argument,
 ): Promise<void> {
-  await page.evaluate(work, argument).catch(() => undefined); // the page may be gone by then
+  await page.evaluate(work, argument).catch(() => undefined); // the page may already be gone
 }
 
-/** From the app to the other site, by a function that runs in the page. */
+/** Leaves the app for the other site, with a function that runs in the page. */
 const to =
   (work: (address: string) => void): Exit =>
   async (world, other) => {
     const page = await world.open();
     await ready(page);
     await leave(page, work, other);
-    await arrive(page);
+    await waitForOther(page);
     return page;
   };
 
-/** Back to the other site, which the tab showed before. */
+/** Goes back to the other site, which the tab showed before. */
 const back: Exit = async (world, other) => {
   const page = await world.visit(other);
   await page.goto(world.address({}));
@@ -47,16 +47,16 @@ const back: Exit = async (world, other) => {
     },
     undefined,
   );
-  await arrive(page);
+  await waitForOther(page);
   return page;
 };
 
-/** Forward to the other site, after Back: the page is restored, or loaded anew. */
+/** Goes forward to the other site, after Back: the page is restored or reloaded. */
 const forward: Exit = async (world, other) => {
   const page = await world.open();
   await ready(page);
   await leave(page, (address) => location.assign(address), other);
-  await arrive(page);
+  await waitForOther(page);
   await leave(page, () => void setTimeout(() => history.back()), undefined);
   await until(() => page.evaluate(() => 'tracker' in window).catch(() => false));
   await ready(page);
@@ -68,7 +68,7 @@ const forward: Exit = async (world, other) => {
     },
     undefined,
   );
-  await arrive(page);
+  await waitForOther(page);
   return page;
 };
 
@@ -81,7 +81,7 @@ const popup: Exit = async (world, other) => {
     },
     world.address({ after: `onmessage = () => { trackMany(0, ${EVENTS}); close(); }` }),
   );
-  // Nothing tells this page when the tracker of the other site is open.
+  // This page cannot see when the tracker of the other site is ready.
   await new Promise((resolve) => setTimeout(resolve, 3000));
   await opener.evaluate(() => window.popup?.postMessage('', '*'));
   await until(() => opener.evaluate(() => !!window.popup?.closed));
@@ -98,7 +98,7 @@ const close: Exit = async (world, other) => {
   return stays;
 };
 
-/** From the app to a page of its own site, or by way of it. */
+/** Leaves the app for a page of the same site, or through one for another site. */
 const within =
   (work: () => void, isThere: () => boolean): Exit =>
   async (world) => {
@@ -109,7 +109,7 @@ const within =
     return page;
   };
 
-/** How a page may be left. */
+/** The ways to leave a page. */
 export const exitsOf = (engine: Engine): Readonly<Record<string, Exit>> => ({
   'to a page with the tracker': within(
     () => {
@@ -150,7 +150,7 @@ export const exitsOf = (engine: Engine): Readonly<Record<string, Exit>> => ({
     form.submit();
   }),
   'the last tab, closed': close,
-  // The driver of WebKit opens none.
+  // The driver of WebKit opens no windows.
   ...(engine !== 'webkit' && { 'a window of another site': popup }),
   back,
   forward,

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-/** Keeps cores busy until it is told to stop, as other programs of a visitor do. */
+/** Keeps cores busy until the returned function is called, as other programs of a visitor do. */
 export function startLoad(threads: number): () => Promise<unknown> {
   const workers = Array.from(
     { length: threads },

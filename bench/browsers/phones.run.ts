@@ -10,8 +10,9 @@ import {
 import { openWebkit } from '../../test/support/tracker/webkit.js';
 import { createWorld } from '../../test/support/tracker/world.js';
 
-// `npm run browsers -- phones`: 15 events of one contact, a service that answers after 300 ms, and a page that
-// is hidden at once, as on a phone. It goes on, is frozen, or its process is killed, 2.5 s later.
+// `npm run browsers -- phones`: 15 events of one contact, a service that answers after 300 ms, and
+// a page that is hidden at once, as on a phone. After 2.5 s the page continues, is frozen, or its
+// process is killed.
 
 const RUNS = Number(process.env['RUNS'] ?? 5);
 const ENGINES = (process.env['ENGINES'] ?? 'chromium,firefox,webkit').split(',') as Engine[];
@@ -40,7 +41,7 @@ function descendantsOf(root: number): number[] {
     try {
       parents.set(id, Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${id}/stat`, 'utf8'))?.[1]));
     } catch {
-      // Gone by itself.
+      // The process has already ended.
     }
   }
   const isBelow = (id: number | undefined): boolean =>
@@ -56,13 +57,13 @@ const hide = (): void => {
 
 describe.each(ENGINES)('phones in %s', (engine) => {
   // The drivers of Firefox and WebKit end together with the process of their page.
-  const fates = ['hidden', 'frozen', ...(engine === 'chromium' ? ['killed'] : [])];
-  it.each(fates)(
+  const endings = ['hidden', 'frozen', ...(engine === 'chromium' ? ['killed'] : [])];
+  it.each(endings)(
     '%s',
     async (what) => {
       const sum = { sent: 0, atOnce: 0, delivered: 0, repeated: 0, unconfirmed: 0, lost: 0 };
       for (let run = 0; run < RUNS; run++) {
-        // A killed page takes its browser along in some engines: each run has a new one.
+        // In some engines, a killed page ends its browser: each run starts a new one.
         const browser: Browser = await (engine === 'webkit' ? openWebkit() : openProfile(engine));
         const world = await createWorld(browser, 'no-duplicates');
         world.service.reply = async ({ event }) => {
@@ -75,7 +76,8 @@ describe.each(ENGINES)('phones in %s', (engine) => {
         await page.evaluate(hide);
         await page.evaluate(() => trackMany(0, 15));
         await sleep(HIDDEN_MS);
-        // The engine decides which process has the page, and keeps spare ones: all of them are meant.
+        // The engine decides which process has the page, and keeps spare processes: stop all of
+        // them.
         const all = pageProcesses();
         if (what !== 'hidden') {
           all.forEach((id) =>
@@ -85,13 +87,13 @@ describe.each(ENGINES)('phones in %s', (engine) => {
         await sleep(5000);
         const atOnce = new Set(numbers()).size;
         if (what === 'frozen') {
-          // It is shown again.
+          // The page is shown again.
           all.forEach((id) => execFileSync('kill', ['-CONT', `${id}`]));
         }
         const next = await world.open();
         await world.settled(next);
         await until(() => numbers().length >= EVENTS, 4000).catch(() => undefined);
-        const told = await next.evaluate(() =>
+        const reported = await next.evaluate(() =>
           notices.flatMap(({ name, data }) =>
             name === 'unconfirmed' ? (data as { n: number }).n : [],
           ),
@@ -102,8 +104,8 @@ describe.each(ENGINES)('phones in %s', (engine) => {
         sum.atOnce += atOnce;
         sum.delivered += arrived.size;
         sum.repeated += numbers().length - arrived.size;
-        sum.unconfirmed += missing.filter((n) => told.includes(n)).length;
-        sum.lost += missing.filter((n) => !told.includes(n)).length;
+        sum.unconfirmed += missing.filter((n) => reported.includes(n)).length;
+        sum.lost += missing.filter((n) => !reported.includes(n)).length;
         await world.close().catch(() => undefined);
         await browser.close().catch(() => undefined);
       }

@@ -10,13 +10,13 @@ const codes: Readonly<Record<string, string>> = {
   openai: `export { default } from 'openai';`,
   '@anthropic-ai/sdk': `export { default } from '@anthropic-ai/sdk';`,
 };
-const doors: Readonly<Record<string, string>> = {
+const entryPoints: Readonly<Record<string, string>> = {
   'MessagingClient of postreel/messaging': `export { MessagingClient } from 'postreel/messaging';`,
   'MediaClient of postreel/media': `export { MediaClient } from 'postreel/media';`,
 };
 
 const rows: Record<string, Record<string, string>> = {};
-for (const [name, code] of [...Object.entries(codes), ...Object.entries(doors)]) {
+for (const [name, code] of [...Object.entries(codes), ...Object.entries(entryPoints)]) {
   const { eager, lazy } = await bundle(code, ['node:*'], name in codes ? peers : undefined);
   rows[name] = { 'at once, KB': kilobytes(eager), 'later, KB': kilobytes(lazy) };
 }

@@ -1,24 +1,24 @@
 import { MessagingClient } from '../../src/index.js';
 import { callSite } from '../../src/core/call/call.js';
 
-/** The most that noting the line of the caller may add to a call that succeeds. */
+/** The maximum cost that recording the caller's line may add to a successful call. */
 const maxMicroseconds = 3;
 const notes = 2_000;
 const calls = 200;
-// Short rounds, and the best of them: on a busy machine some are not interrupted.
+// Short rounds, of which the best one counts: on a busy machine, some are not interrupted.
 const rounds = 200;
 
-// How deep in its own code an application calls us: the engine walks ten frames at most.
+// The depth of the application's stack at the call: the engine walks ten frames at most.
 const depths = [2, 20, 100];
 
 const kept: unknown[] = [];
 
-/** Microseconds for one round of notes. */
+/** Microseconds for recording the caller once. */
 function noteAt(depth: number, note: () => unknown): number {
   const start = performance.now();
   below(depth, () => {
     for (let index = 0; index < notes; index++) {
-      kept[index % 1_000] = note(); // a call keeps its site until it ends
+      kept[index % 1_000] = note(); // a call keeps its call site until it ends
     }
   });
   return ((performance.now() - start) * 1_000) / notes;
@@ -32,7 +32,7 @@ function below(depth: number, run: () => void): void {
   }
 }
 
-/** Microseconds for one call that succeeds, with an answer that is there at once. */
+/** Microseconds for one successful call, with an immediate response. */
 async function oneCall(): Promise<number> {
   const fetch = () => Promise.resolve(Response.json({ id: 'con_1' }));
   const options = { apiKey: 'sk_test', baseUrl: 'https://service.test', rateLimit: false as const };

@@ -1,5 +1,5 @@
-// One entry per client: how it gets one record and a page of a hundred. Each is set up as its own
-// documentation does, with its defaults; a client loads only when its turn comes.
+// One entry per client: how it gets one record and a page of a hundred. Each is set up as its
+// documentation shows, with its defaults; a client is loaded only when its turn comes.
 const key = 'sk_bench';
 const headers = { authorization: `Bearer ${key}` };
 const record = '/contacts/con_1';
@@ -9,7 +9,7 @@ const page = '/contacts?limit=100';
 export const clients = {
   fetch: async (url) => byPath(async (path) => (await fetch(url + path, { headers })).json()),
 
-  // What anybody adds who does not want to wait for ever.
+  // The timeout that most people add.
   'fetch with a timeout': async (url) => {
     return byPath(async (path) => {
       const controller = new AbortController();
@@ -78,18 +78,18 @@ export const clients = {
 
   postreel: async (url) => callsOf(await postreel(url, {})),
 
-  // Answers are checked where somebody listens for what differs.
-  'postreel, answers checked': async (url) => callsOf(listening(await postreel(url, {}))),
+  // Responses are checked only if a listener for differences exists.
+  'postreel, answers checked': async (url) => callsOf(withListener(await postreel(url, {}))),
 };
 
-// With its defaults on: checks of requests, the rate budget, retries, the timeout.
+// With its defaults: checks of requests, the rate budget, retries, the timeout.
 async function postreel(url, options) {
   const { MessagingClient } = await import('../../dist/esm/index.js');
   const rateLimit = { limit: 1_000_000_000 };
   return new MessagingClient({ apiKey: key, baseUrl: url, rateLimit, ...options });
 }
 
-function listening(client) {
+function withListener(client) {
   client.on('mismatch', console.error);
   return client;
 }

@@ -22,11 +22,11 @@ const uses: readonly Use[] = [
   { title: 'One record', call: 'record', atOnce: 1, count: 400 },
   { title: 'One record, 64 at a time', call: 'record', atOnce: 64, count: 640 },
   { title: 'A page of 100', call: 'page', atOnce: 1, count: 300 },
-  // What a call costs must not grow with the calls beside it.
+  // The cost of a call must not grow with the number of concurrent calls.
   { title: 'One record, 50 at a time', call: 'record', atOnce: 50, count: 1_000 },
   { title: 'One record, 1000 at a time', call: 'record', atOnce: 1_000, count: 1_000 },
 ];
-/** Rounds before the first that counts: until then the engine compiles. */
+/** Rounds that do not count: the engine still compiles. */
 const warmRounds = 5;
 
 const field = await Field.open(names);
@@ -65,7 +65,7 @@ async function measure(use: Use): Promise<Rows> {
   );
 }
 
-/** The CPU time of a call beside that of a base in the same round: the median of the rounds. */
+/** The CPU time of a call relative to a base client in the same round: the median of the rounds. */
 function ratio(rounds: readonly Map<string, Cost>[], name: string, base: string): string {
   const ratios = rounds.map((costs) => costs.get(name)!.cpuUs / costs.get(base)!.cpuUs);
   return median(ratios).toFixed(2);

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** A kind of use, and how many calls make one round of it. */
+/** A kind of use, and the number of its calls in one round. */
 export interface Use {
   readonly title: string;
   readonly call: 'record' | 'page';
@@ -10,13 +10,13 @@ export interface Use {
   readonly count: number;
 }
 
-/** What a call cost in one round. */
+/** The cost of a call in one round. */
 export interface Cost {
   readonly cpuUs: number;
   readonly wallUs: number;
 }
 
-/** The service and one process for each client; the rounds of the clients take turns. */
+/** The service and one process for each client; the clients take turns within a round. */
 export class Field {
   readonly #service: ChildProcess;
   readonly #workers: ReadonlyMap<string, ChildProcess>;

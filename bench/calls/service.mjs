@@ -1,4 +1,4 @@
-// The service, in a process of its own: one contact, or a page of a hundred.
+// The service in a separate process: one contact, or a page of a hundred.
 import { createServer } from 'node:http';
 
 const contact = (index) => ({

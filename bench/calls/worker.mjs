@@ -1,4 +1,4 @@
-// One client in a process of its own: makes so many calls when asked, and tells what they cost.
+// One client in a separate process: makes the requested number of calls, and prints their cost.
 import { clients } from './clients.mjs';
 
 const [, , name, url] = process.argv;

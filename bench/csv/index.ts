@@ -3,7 +3,7 @@ import { median, report } from '../report.js';
 
 const sizesMb = [25, 50, 100];
 const passes = Number(process.env['PASSES'] ?? 3);
-/** Twice the rows may take so many times the time. */
+/** The maximum growth of the time when the number of rows doubles. */
 const maxRatio = 2.5;
 const bytesOfRow = 45;
 
@@ -17,7 +17,7 @@ const notes: Readonly<Record<string, (row: number, rows: number) => string>> = {
 
 const rules = { named: new Map(), data: {}, warn: () => undefined, isStated: true };
 
-/** The text of a file, in pieces as a disk gives them. */
+/** The text of a file, in chunks as a disk delivers them. */
 function* textOf(rows: number, noteOf: (row: number, rows: number) => string) {
   let piece = 'email,note,seats\n';
   for (let row = 0; row < rows; row++) {
@@ -30,26 +30,26 @@ function* textOf(rows: number, noteOf: (row: number, rows: number) => string) {
   yield piece;
 }
 
-/** Reads a file into the files of an import; the answer is the time of the processor in seconds. */
+/** Splits a file into the files of an import; returns the CPU time in seconds. */
 async function read(megabytes: number, quotes: string, isWhole: boolean): Promise<number> {
   const rows = Math.round((megabytes * 1_000_000) / bytesOfRow);
   const pieces = textOf(rows, notes[quotes]!);
   const source = isWhole ? [[...pieces].join('')] : pieces;
   globalThis.gc?.();
   const before = process.cpuUsage();
-  let told = 0;
+  let counted = 0;
   for await (const { rows: good, refused } of importBatches(source, 0, rules, () =>
     Promise.resolve({}),
   )) {
-    told += good.length + refused.length;
+    counted += good.length + refused.length;
   }
-  // The time of the processor: another program on the machine does not count.
+  // CPU time, so that other programs on the machine do not count.
   const { user, system } = process.cpuUsage(before);
   const seconds = (user + system) / 1_000_000;
   console.log(`${quotes}, ${isWhole ? 'one piece' : 'pieces'}: ${megabytes} MB, ${seconds} s`);
-  // A line that a quote has glued to its neighbour would be missing here.
-  if (told !== rows) {
-    throw new Error(`${told} of ${rows} rows were told.`);
+  // A line that a wrong quote has joined to its neighbour would be missing here.
+  if (counted !== rows) {
+    throw new Error(`${counted} of ${rows} rows were read.`);
   }
   return seconds;
 }
@@ -72,7 +72,7 @@ for (const isWhole of [false, true]) {
     table[quotes] = Object.fromEntries([
       ...sizesMb.map((size, at) => [`${size} MB, s`, seconds[at]?.toFixed(2) ?? '']),
       ['twice the rows', ratios.map((ratio) => `${ratio.toFixed(2)} ×`).join(', ')],
-    ]) as Record<string, string>; // entries lose their types
+    ]) as Record<string, string>; // as: entries lose their types
   }
   tables[isWhole ? 'The file in one piece' : 'The file in pieces of 64 KB'] = table;
 }

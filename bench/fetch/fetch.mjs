@@ -1,4 +1,5 @@
-// What one would write without a library: retries, `Retry-After`, ten at a time, and a file of progress.
+// The program that one would write without a library: retries, `Retry-After`, ten at a time, and a
+// progress file.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
 const { MESSAGING_BASE_URL, MESSAGING_API_KEY, COUNT, FOLDER } = process.env;

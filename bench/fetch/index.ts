@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startFakeServer, type FakeServer } from '../../src/testing/index.js';
 
 const scene = { count: 1_000, limit: 200, windowMs: 3_000, killsAfterMs: [3_000, 5_000, 7_000] };
-const share = 0.03; // of the answers that are lost, and of the connections that drop
+const share = 0.03; // the share of lost responses, and of dropped connections
 
 console.log(
   `${scene.count} emails, ${scene.limit} in ${scene.windowMs / 1_000} s, ${share * 100} % lost answers and ` +
@@ -32,7 +32,7 @@ async function run(program: string): Promise<Record<string, number>> {
   fake.messaging.fail('POST /v1/send', { drop: true, probability: share, times: Infinity });
   const started = Date.now();
   try {
-    const output = await untilDone(program, environment(fake, folder));
+    const output = await runUntilDone(program, environment(fake, folder));
     return { ...tally(fake, output), seconds: Math.round((Date.now() - started) / 1_000) };
   } finally {
     await fake.close();
@@ -40,8 +40,8 @@ async function run(program: string): Promise<Record<string, number>> {
   }
 }
 
-/** Runs the program, kills it as often as the scene says, and starts it again until it ends. */
-async function untilDone(program: string, env: NodeJS.ProcessEnv): Promise<string> {
+/** Runs the program, kills it as often as the scene demands, and starts it again until it ends. */
+async function runUntilDone(program: string, env: NodeJS.ProcessEnv): Promise<string> {
   let output = '';
   for (const afterMs of [...scene.killsAfterMs, 240_000]) {
     const child = spawn(process.execPath, [program], { env });
@@ -50,7 +50,7 @@ async function untilDone(program: string, env: NodeJS.ProcessEnv): Promise<strin
         output += chunk.toString();
       });
     }
-    const ended = once(child, 'close') as Promise<[number | null]>; // of a child process
+    const ended = once(child, 'close') as Promise<[number | null]>; // as: the event of a child process
     const [code] = await Promise.race([ended, sleep(afterMs, [null], { ref: false })]);
     if (code === 0) {
       return output;
@@ -73,7 +73,7 @@ function environment({ messaging, messagingUrl }: FakeServer, folder: string): N
   };
 }
 
-/** What became of the readers: `silent` are those without an email whom the program never named. */
+/** The result for the readers: `silent` are those without an email whom the program never named. */
 function tally({ messaging }: FakeServer, output: string): Record<string, number> {
   const emails = messaging.outbox.map(({ to }) => to);
   const reached = new Set(emails);

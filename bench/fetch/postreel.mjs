@@ -1,4 +1,4 @@
-// The same with this package.
+// The same program with this package.
 import { MessagingClient } from '../../dist/esm/index.js';
 import { fileJournal } from '../../dist/esm/node/index.js';
 

@@ -1,4 +1,4 @@
-// A short process: one write to a journal, with its time and memory.
+// A short process: makes one write to a journal, and measures its time and memory.
 import { readFileSync } from 'node:fs';
 import { fileJournal } from 'postreel/node';
 
@@ -8,7 +8,7 @@ await fileJournal(path).swap(key, undefined, '"a response"');
 const firstCallMs = performance.now() - startedAt;
 
 process.once('exit', () => {
-  // All bytes that this process has written, those of a compaction included; Linux only.
+  // All bytes that this process has written, including those of a compaction; Linux only.
   const [, written = '0'] = /^wchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8')) ?? [];
   const peakBytes = process.resourceUsage().maxRSS * 1024;
   console.log(JSON.stringify({ firstCallMs, peakBytes, written: Number(written) }));

@@ -8,10 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { fileJournal } from '../../src/node/index.js';
 import { fingerprint } from '../../src/core/values.js';
-import { bundled } from '../../test/support/node/bundled.js';
+import { bundleScript } from '../../test/support/node/bundled.js';
 import { median, report, type Rows } from '../report.js';
 
-// A journal of many months: what each process pays that opens it, and what a compaction costs.
+// A journal of many months: the cost for each process that opens it, and the cost of a compaction.
 const sizes = [
   { bytes: 100_000_000, processes: 100 },
   { bytes: 1_000_000_000, processes: 5 },
@@ -24,7 +24,7 @@ interface Run {
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'postreel-bench-journal-'));
-const child = await bundled('bench/journal/child.ts');
+const child = await bundleScript('bench/journal/child.ts');
 try {
   const path = join(folder, 'journal.jsonl');
   const opened: Record<string, Rows[string]> = {};
@@ -91,7 +91,7 @@ async function write(
 async function run(path: string, key: string): Promise<Run> {
   const args = ['--max-old-space-size=8000', child.path, path, key];
   const { stdout } = await promisify(execFile)(process.execPath, args);
-  return JSON.parse(stdout) as Run; // as the child prints
+  return JSON.parse(stdout) as Run; // as: the child prints it
 }
 
 async function compact(path: string): Promise<Rows> {

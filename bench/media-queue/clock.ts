@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 
-/** Runs work on a clock that goes from timer to timer: hours take seconds. */
+/** Runs work on a clock that jumps from timer to timer: hours take seconds. */
 export async function onFastClock<T>(work: () => Promise<T>): Promise<T> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
   try {

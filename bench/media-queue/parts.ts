@@ -1,7 +1,7 @@
 import { MediaClient, memoryJournal } from 'postreel';
 import { createFakeMedia } from 'postreel/testing';
 
-/** Parts load from the disk when they are first needed, and virtual time does not wait for them. */
+/** Loads every module before the measurement: virtual time does not wait for the disk. */
 export async function loadParts(): Promise<void> {
   const { apiKey, baseUrl, fetch } = createFakeMedia({ durations: () => 0, queueTime: 0 });
   const options = { apiKey, baseUrl, fetch, journal: memoryJournal() };

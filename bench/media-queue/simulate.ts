@@ -4,16 +4,16 @@ import { createClock, createFakeMedia } from 'postreel/testing';
 /** A way to make many videos. */
 export type Policy = (media: MediaClient, jobs: readonly VideoJob[]) => Promise<void>;
 
-/** What a run of a policy came to. */
+/** The result of running a policy. */
 export interface Run {
-  /** The time to the last file over the least time possible. */
+  /** The time to the last file, divided by the least time possible. */
   readonly ratio: number;
   readonly minutes: number;
   readonly calls: number;
-  /** Refusals of the service: calls over one of its limits. */
+  /** The number of calls that the service rejected because of a limit. */
   readonly refused: number;
   readonly maxPending: number;
-  /** The most calls in any ten minutes. */
+  /** The largest number of calls in any ten minutes. */
   readonly maxCalls: number;
   /** The least time possible, in minutes. */
   readonly boundMinutes: number;
@@ -23,7 +23,7 @@ export interface Run {
 
 const minuteMs = 60_000;
 
-/** Makes videos on the fake service. The caller moves the clock that the process sees. */
+/** Makes videos on the fake service. The caller advances the clock of the process. */
 export async function simulate(policy: Policy, count: number, seed: number): Promise<Run> {
   const random = generator(seed);
   const jobs: VideoJob[] = [];
@@ -37,7 +37,7 @@ export async function simulate(policy: Policy, count: number, seed: number): Pro
       duration,
       prompt: String(index),
     });
-    // What a video takes is known to its service alone: about 100 s a minute, give or take 20 %.
+    // Only the service knows how long a video takes: about 100 s a minute, give or take 20 %.
     timesMs.push(duration * 100_000 * (0.8 + 0.4 * random()));
   }
   const fake = createFakeMedia({
@@ -82,7 +82,7 @@ export async function simulate(policy: Policy, count: number, seed: number): Pro
   };
 }
 
-/** The queue as it is built. */
+/** The real `media.queue()`. */
 export const queue: Policy = async (media, jobs) => {
   for await (const { error } of media.queue(jobs)) {
     if (error !== undefined) {
@@ -91,7 +91,7 @@ export const queue: Policy = async (media, jobs) => {
   }
 };
 
-/** No queue at all: every video is its own call, all at once. */
+/** Without a queue: every video is a separate call, and all start at the same time. */
 export const plainCalls: Policy = async (media, jobs) => {
   await Promise.all(
     jobs.map(async (job) => {
@@ -101,7 +101,7 @@ export const plainCalls: Policy = async (media, jobs) => {
   );
 };
 
-/** One job a call, as fast as the limits allow. */
+/** One job per call, as fast as the limits allow. */
 export const oneJobACall: Policy = async (media, jobs) => {
   const running = new Set<Promise<unknown>>();
   for (const job of jobs) {
@@ -115,7 +115,7 @@ export const oneJobACall: Policy = async (media, jobs) => {
   await Promise.all(running);
 };
 
-/** Twenty jobs a call, and the next twenty when all of them are done. */
+/** Twenty jobs per call, and the next twenty when all of them are finished. */
 export const batchesOfTwenty: Policy = async (media, jobs) => {
   for (let start = 0; start < jobs.length; start += 20) {
     const handles = await media.generate.video({ payload: jobs.slice(start, start + 20) });
@@ -127,7 +127,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Random numbers that are the same in every run. */
+/** A generator of the same pseudo-random numbers in every run. */
 function generator(seed: number): () => number {
   let state = seed * 2_654_435_761;
   return () => {

@@ -23,7 +23,7 @@ const [left, width, rowHeight, headHeight, gap] = [16, 768, 5, 26, 18] as const;
 it('draws the three ways', async () => {
   const runs: [string, Run][] = [];
   for (const [name, policy] of policies) {
-    // What loads with the first use would lose hours of a clock that does not wait for it.
+    // A first run loads the modules: the virtual clock would run for hours during the load.
     await onFastClock(() => simulate(policy, 1, 1));
     runs.push([name, await onFastClock(() => simulate(policy, count, 7))]);
   }
@@ -61,7 +61,10 @@ ${[...panels, ...boundLines, legend, ...ticks].join('\n')}
 `;
 }
 
-/** A way to make the videos: a row for each of the service's places, a bar for each video. */
+/**
+ * The panel of one policy: a row for each pending job that the service allows, a bar for each
+ * video.
+ */
 function panel(name: string, run: Run, top: number, x: (minutes: number) => number): string {
   const y = (row: number) => top + headHeight + row * rowHeight;
   const rows: number[] = Array.from({ length: places }, () => 0);

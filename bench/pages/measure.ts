@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessagingClient, Page } from '../../src/index.js';
 
-/** What a consumer does with each page. */
+/** The work of a consumer on each page. */
 export type Work = () => void | Promise<void>;
 
-/** A way to go through all contacts. */
+/** A way to read all contacts. */
 type Walk = (client: MessagingClient, work: Work) => Promise<number>;
 
 export const works: Readonly<Record<'blocks' | 'awaits', Work>> = {
   blocks() {
     const end = performance.now() + 5;
     while (performance.now() < end) {
-      // as busy as a parser
+      // keeps the CPU busy, as a parser does
     }
   },
   awaits: () => sleep(5),
@@ -22,8 +22,8 @@ export const works: Readonly<Record<'blocks' | 'awaits', Work>> = {
 
 const size = 100;
 
-/** One page after the other: what people write without an iterator. */
-export const naive: Walk = async (client, work) => {
+/** One page after the other, as people write it without an iterator. */
+export const readPageByPage: Walk = async (client, work) => {
   let count = 0;
   for (let page: Page<unknown> | undefined = await client.contacts.list({ limit: size }); page;) {
     count += page.items.length;
@@ -33,8 +33,8 @@ export const naive: Walk = async (client, work) => {
   return count;
 };
 
-/** The iterator of the package. The work falls on the first item of each page. */
-export const iterated: Walk = async (client, work) => {
+/** The iterator of the package. The work is done at the first item of each page. */
+export const readWithIterator: Walk = async (client, work) => {
   let count = 0;
   for await (const contact of client.contacts.list({ limit: size })) {
     if (count % size === 0) {
@@ -45,7 +45,7 @@ export const iterated: Walk = async (client, work) => {
   return count;
 };
 
-/** How long a walk takes, in milliseconds. */
+/** The duration of a walk, in milliseconds. */
 export async function time(walk: Walk, client: MessagingClient, work: Work): Promise<number> {
   const startedAt = performance.now();
   const count = await walk(client, work);
@@ -57,7 +57,7 @@ export async function time(walk: Walk, client: MessagingClient, work: Work): Pro
 
 export const contacts = 4_000;
 
-/** Starts the service in a process of its own. */
+/** Starts the service in a separate process. */
 export async function startService(
   count = contacts,
   delayMs = 5,

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// A service of its own process: pages of 100 contacts, each after a fixed time.
+// The service in a separate process: pages of 100 contacts, each after a fixed time.
 const [, , count = '4000', delayMs = '5'] = process.argv;
 
 const server = createServer((request, response) => {

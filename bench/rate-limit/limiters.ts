@@ -6,28 +6,30 @@ import type { Limits } from './servers.js';
 import type { Service } from './service.js';
 import type { VirtualClock } from './virtual-clock.js';
 
-/** What one process finds around it. */
+/** The environment of one process. */
 export interface World {
   readonly limits: Limits;
   readonly service: Service;
   readonly clock: VirtualClock;
 }
 
-/** Makes a call and resolves when the service took it. */
+/** Makes a call and resolves once the service has accepted it. */
 export type MakeCall = (call: number) => Promise<void>;
 
-/** Starts a process that knows the limits of the service, and nothing of other processes. */
+/** Starts a process that knows the limits of the service, but not the other processes. */
 export type Limiter = (world: World) => MakeCall;
 
-/** Runs a task when its turn has come. */
+/** Runs a task when the limiter allows it. */
 type Gate = <T>(task: () => Promise<T>) => Promise<T>;
 
-/** The limiters that people use, with the settings of their documents. */
+/** Limiters that people use, configured as their documentation shows. */
 export const peers: Readonly<Record<string, Limiter>> = {
-  'p-throttle': gated(({ limit, windowMs }) => throttleGate(limit, windowMs, false)),
-  'p-throttle strict': gated(({ limit, windowMs }) => throttleGate(limit, windowMs, true)),
-  bottleneck: gated(reservoirGate),
-  'rate-limiter-flexible': gated(queueGate),
+  'p-throttle': createGatedLimiter(({ limit, windowMs }) => throttleGate(limit, windowMs, false)),
+  'p-throttle strict': createGatedLimiter(({ limit, windowMs }) =>
+    throttleGate(limit, windowMs, true),
+  ),
+  bottleneck: createGatedLimiter(reservoirGate),
+  'rate-limiter-flexible': createGatedLimiter(queueGate),
 };
 
 function throttleGate(limit: number, interval: number, strict: boolean): Gate {
@@ -56,8 +58,8 @@ function queueGate({ limit, windowMs }: Limits): Gate {
   };
 }
 
-/** A refused call goes through the gate again, after the delays that p-retry has by default. */
-function gated(createGate: (limits: Limits) => Gate): Limiter {
+/** A rejected call goes through the gate again, after the default delays of p-retry. */
+function createGatedLimiter(createGate: (limits: Limits) => Gate): Limiter {
   return ({ limits, service, clock }) => {
     const gate = createGate(limits);
     const random = randomFrom(7);

@@ -3,11 +3,11 @@ import { pathToFileURL } from 'node:url';
 import type * as Messaging from '../../src/messaging/index.js';
 import type { Limiter } from './limiters.js';
 
-// The built package, so that its budget is measured and not the sources'.
-const door = pathToFileURL(resolve('dist/esm/messaging/index.js')).href;
-const { MessagingClient } = (await import(door)) as typeof Messaging; // it is built from there
+// The built package, to measure its budget rather than the sources.
+const entryPoint = pathToFileURL(resolve('dist/esm/messaging/index.js')).href;
+const { MessagingClient } = (await import(entryPoint)) as typeof Messaging; // as: it is built from these sources
 
-// What a first call loads comes from the disk, which knows nothing of a virtual clock.
+// The first call loads modules from the disk, which the virtual clock does not wait for.
 const first = new MessagingClient({
   apiKey: 'sk_simulation_first',
   baseUrl: 'https://messaging.test',
@@ -18,11 +18,11 @@ await first.contacts.get('first');
 
 let clients = 0;
 
-/** A client with its defaults; `headroom` tells it that others use the limit too. */
+/** A client with its defaults; `headroom` leaves a share of the limit to other processes. */
 export function ours({ headroom = 0 } = {}): Limiter {
   return ({ limits, service }) => {
     const client = new MessagingClient({
-      // Each process has a budget of its own: budgets go by the key.
+      // Each process has a separate budget, because budgets are shared by API key.
       apiKey: `sk_simulation_${clients++}`,
       baseUrl: 'https://messaging.test',
       rateLimit: { ...limits, headroom },

@@ -1,12 +1,12 @@
-/** How many requests a service takes in how much time. */
+/** The number of requests that a service accepts in a window. */
 export interface Limits {
   readonly limit: number;
   readonly windowMs: number;
 }
 
-/** The limiter of a service: each request is taken, or refused for so long. */
+/** The limiter of a service: accepts each request, or rejects it with a wait. */
 export interface Server {
-  /** 0 when the request is taken; else the milliseconds until another one would be. */
+  /** 0 if the request is accepted; else the milliseconds until the next one would be. */
   arrive(now: number): number;
 }
 
@@ -14,7 +14,7 @@ export type ServerKind = 'sliding' | 'fixed' | 'bucket';
 
 export const serverKinds: readonly ServerKind[] = ['sliding', 'fixed', 'bucket'];
 
-/** A limiter of a kind; `phaseMs` is how long a fixed window has been open at time 0. */
+/** A limiter of this kind; `phaseMs` is how long a fixed window has been open at time 0. */
 export function createServer(kind: ServerKind, limits: Limits, phaseMs: number): Server {
   if (kind === 'sliding') {
     return new SlidingServer(limits);
@@ -42,7 +42,7 @@ class SlidingServer implements Server {
   }
 }
 
-/** Counts from boundary to boundary of its own clock. */
+/** Counts in fixed windows of its clock. */
 class FixedServer implements Server {
   readonly #limits: Limits;
   readonly #phaseMs: number;
@@ -70,7 +70,7 @@ class FixedServer implements Server {
   }
 }
 
-/** Full at first, and filled up evenly. */
+/** Full at first, and refilled at a constant rate. */
 class BucketServer implements Server {
   readonly #limits: Limits;
   #tokens: number;

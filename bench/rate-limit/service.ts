@@ -1,17 +1,17 @@
 import type { Server } from './servers.js';
 import type { VirtualClock } from './virtual-clock.js';
 
-/** What happened to one call. */
+/** The history of one call. */
 export interface CallRecord {
   refusals: number;
   takenAt: number;
-  /** How long the request that was taken and its answer were on their way. */
+  /** The network time of the accepted request and its response. */
   travelMs: number;
 }
 
 const delayMs = { least: 20, most: 120 };
 
-/** The service at the other end of the network. It keeps a record of each call. */
+/** The service behind a simulated network. It records each call. */
 export class Service {
   readonly records: readonly CallRecord[];
   readonly #server: Server;
@@ -25,7 +25,7 @@ export class Service {
     this.#random = random;
   }
 
-  /** Sends one request; the answer says when to come again, as services do. */
+  /** Sends one request; a rejection contains `Retry-After`, as services send it. */
   async send(call: number): Promise<Response> {
     const record = this.records[call]!;
     const sentAt = this.#clock.now;

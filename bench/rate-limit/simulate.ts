@@ -5,26 +5,29 @@ import { Service } from './service.js';
 import { VirtualClock } from './virtual-clock.js';
 import { callTimes, idealMs, startOf, unavoidableWaitMs, type WorkloadKind } from './workloads.js';
 
-/** One run: who calls what, and how much. */
+/** One run: the workload, the limiter of the service, and the processes. */
 export interface Scene {
   readonly server: ServerKind;
   readonly workload: WorkloadKind;
   readonly seed: number;
-  /** How the calls are shared out among processes that know nothing of each other. */
+  /** The shares of the calls among processes that do not know each other. */
   readonly shares: readonly number[];
 }
 
-/** What came of it. */
+/** The result of a run. */
 export interface Outcome {
   readonly calls: number;
   readonly failures: number;
-  /** How many 429s the service answered. */
+  /** The number of 429s. */
   readonly refusals: number;
-  /** How many calls met at least one of them, in percent. */
+  /** The share of calls with at least one 429, in percent. */
   readonly refusedShare: number;
-  /** The ideal time as a share of the time it took, in percent. */
+  /** The ideal time divided by the measured time, in percent. */
   readonly utilization: number;
-  /** How long a call waited on average, beside its way and what a sliding limit makes us wait. */
+  /**
+   * The average wait of a call, without the network time and the unavoidable wait for a sliding
+   * limit.
+   */
   readonly addedWaitMs: number;
 }
 
@@ -34,7 +37,7 @@ export const limits: Limits = { limit: 1000, windowMs: 60_000 };
 // A run begins up to a second after a boundary of the fixed windows.
 const maxPhaseMs = 1_000;
 
-/** Runs one scene from the first call to the last answer. */
+/** Runs one scene from the first call to the last response. */
 export async function simulate(scene: Scene, limiter: Limiter): Promise<Outcome> {
   const random = randomFrom(scene.seed);
   const phaseMs = random() * maxPhaseMs;
@@ -70,7 +73,7 @@ export async function simulate(scene: Scene, limiter: Limiter): Promise<Outcome>
   };
 }
 
-/** Which process makes which call: by the shares, mixed at random. */
+/** The process of each call: by the shares, in random order. */
 function ownersOf(calls: number, shares: readonly number[], random: () => number): number[] {
   const owners = shares.flatMap((share, owner) =>
     new Array<number>(Math.round(share * calls)).fill(owner),

@@ -4,7 +4,7 @@ interface Task {
   run: (() => void) | undefined;
 }
 
-/** A handle as Node's `setTimeout` returns it: limiters unref theirs. */
+/** A handle like that of Node's `setTimeout`: limiters call `unref()`. */
 class Handle {
   task: Task;
 
@@ -26,10 +26,10 @@ class Handle {
 }
 
 const turn = setImmediate;
-// Any fixed date will do: nothing may depend on the day of the run.
+// Any fixed date: the result must not depend on the day of the run.
 const epochMs = Date.UTC(2030, 0, 1);
 
-/** Time that passes only when nothing is left to do. Minutes take milliseconds. */
+/** A clock that advances only when no task is left to run now. Minutes take milliseconds. */
 export class VirtualClock {
   now = 0;
   #order = 0;
@@ -42,12 +42,12 @@ export class VirtualClock {
     return new Handle(task);
   }
 
-  /** Resolves later; the network is made of this. */
+  /** Resolves later; the simulated network uses this. */
   after(delayMs: number): Promise<void> {
     return new Promise((resolve) => void this.at(this.now + delayMs, resolve));
   }
 
-  /** Puts this clock in the place of the real one while `work` runs. */
+  /** Replaces the real clock with this one while `work` runs. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const restore = this.#install();
     try {
@@ -55,10 +55,10 @@ export class VirtualClock {
       const result = work().finally(() => {
         isDone = true;
       });
-      result.catch(() => undefined); // it is awaited below
+      result.catch(() => undefined); // awaited below
       for (;;) {
         await new Promise((resolve) => turn(resolve));
-        // `isDone` changes while this waits.
+        // as: `isDone` changes during the await
         if (isDone as boolean) {
           return await result;
         }
@@ -69,7 +69,7 @@ export class VirtualClock {
     }
   }
 
-  /** Goes to the next moment at which something happens, and lets all of it happen. */
+  /** Advances to the next moment with a task, and runs all tasks of that moment. */
   #step(): void {
     const first = this.#pop();
     if (!first) {
@@ -88,8 +88,8 @@ export class VirtualClock {
     const dateNow = Date.now;
     const performanceNow = performance.now.bind(performance);
     const later = (run: (...facts: unknown[]) => void, delayMs = 1, ...facts: unknown[]) =>
-      this.at(this.now + whole(delayMs), () => run(...facts));
-    const repeat = (run: () => void, delayMs = 1) => this.#repeat(run, whole(delayMs));
+      this.at(this.now + roundDelay(delayMs), () => run(...facts));
+    const repeat = (run: () => void, delayMs = 1) => this.#repeat(run, roundDelay(delayMs));
     const forget = (handle: Handle | undefined) => handle?.cancel();
     Object.assign(globalThis, {
       setTimeout: later,
@@ -133,7 +133,7 @@ export class VirtualClock {
     heap[index] = task;
   }
 
-  /** The next task that nobody has cancelled. */
+  /** The next task that was not cancelled. */
   #pop(): Task | undefined {
     for (;;) {
       const first = this.#heap[0];
@@ -171,8 +171,8 @@ export class VirtualClock {
   }
 }
 
-// Like the real timers: a whole number of milliseconds, at least one.
-function whole(delayMs: number): number {
+// Rounds like the real timers: to whole milliseconds, at least one.
+function roundDelay(delayMs: number): number {
   return Math.max(1, Math.trunc(delayMs));
 }
 

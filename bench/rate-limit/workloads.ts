@@ -4,7 +4,7 @@ export type WorkloadKind = 'bulk' | 'late' | 'poisson';
 
 export const workloadKinds: readonly WorkloadKind[] = ['bulk', 'late', 'poisson'];
 
-/** Five windows of work. */
+/** The number of windows of work. */
 export const windows = 5;
 const lateShare = 0.9;
 const poissonLoad = 0.95;
@@ -27,8 +27,9 @@ export function callTimes(kind: WorkloadKind, limits: Limits, random: () => numb
 }
 
 /**
- * The time that nobody can beat, from the moment the work is there: one window of it at once, the
- * rest as fast as the service allows. For fixed windows by somebody who knows when they begin.
+ * The least possible time from the moment the work is available: one window of calls at once, the
+ * rest as fast as the service allows. For fixed windows, it assumes that their boundaries are
+ * known.
  */
 export function idealMs(
   { workload, server }: { workload: WorkloadKind; server: ServerKind },
@@ -42,12 +43,12 @@ export function idealMs(
   return (windows - 2) * windowMs + untilNext;
 }
 
-/** When nearly all of the work is there. */
+/** The time when nearly all of the work is available. */
 export function startOf(kind: WorkloadKind, windowMs: number): number {
   return kind === 'late' ? lateShare * windowMs : 0;
 }
 
-/** How long calls wait on average even with somebody who knows when the service counts them. */
+/** The average wait of a call even if the boundaries of the service's windows are known. */
 export function unavoidableWaitMs(times: readonly number[], { limit, windowMs }: Limits): number {
   const sent: number[] = [];
   let waitMs = 0;

@@ -1,4 +1,4 @@
-// Mails many people with a journal in Postgres, through a pool, and prints what became of them.
+// Mails many people with a journal in Postgres, through a pool, and prints the report.
 import { Pool } from 'pg';
 import { MessagingClient } from 'postreel';
 import { postgresJournal } from 'postreel/postgres';

@@ -4,12 +4,12 @@ import { Pool } from 'pg';
 import { MessagingClient } from '../../src/index.js';
 import { migratePostgres, postgresJournal } from '../../src/postgres/index.js';
 import { createFakeMessaging, startFakeServer } from '../../src/testing/index.js';
-import { bundled } from '../../test/support/node/bundled.js';
+import { bundleScript } from '../../test/support/node/bundled.js';
 import { startPostgres } from '../../test/support/stores/postgres-server.js';
 import { randomFrom } from '../rate-limit/random.js';
 
-// `npm run bench:send-each`: 5,000 people over Postgres with a pool of ten, two processes that race,
-// kills, lost answers and refusals; then what a name costs as the journal grows.
+// `npm run bench:send-each`: 5,000 people over Postgres with a pool of ten, two competing
+// processes, kills, lost answers and rejections; then the cost of a name as the journal grows.
 const people = Number(process.env['PEOPLE'] ?? 5_000);
 const kills = Number(process.env['KILLS'] ?? 20);
 const names = Number(process.env['NAMES'] ?? 100_000);
@@ -19,7 +19,7 @@ const pool = new Pool({ connectionString: postgres.url });
 await migratePostgres(pool);
 try {
   console.table([await race()]);
-  console.table(await growth());
+  console.table(await measureGrowth());
 } finally {
   await pool.end();
   await postgres.stop();
@@ -27,7 +27,7 @@ try {
 
 async function race() {
   const random = randomFrom(people);
-  const child = await bundled('bench/send-each/child.ts');
+  const child = await bundleScript('bench/send-each/child.ts');
   const server = await startFakeServer({ messaging: { rateLimit: { limit: 10_000_000 } } });
   const { messaging, messagingUrl } = server;
   const path = 'POST /v1/send';
@@ -103,8 +103,9 @@ async function outputOf(child: ChildProcess): Promise<string> {
   return output;
 }
 
-// A tenth first, on the same machine in the same run, each with a journal of its own.
-async function growth() {
+// A tenth of the people first, on the same machine in the same run, each size with a separate
+// journal.
+async function measureGrowth() {
   const few = await secondsFor(names / 10);
   const many = await secondsFor(names);
   return [

@@ -1,10 +1,10 @@
 import { MessagingClient } from '../../src/index.js';
 
-// `node --expose-gc --import tsx bench/send-each/memory.ts`: how many bytes sendEach() keeps for each recipient
-// until its run ends, beyond what the program itself keeps.
+// `node --expose-gc --import tsx bench/send-each/memory.ts`: how many bytes sendEach() keeps for
+// each recipient until its run ends, in addition to the program's own.
 const people = Number(process.env['PEOPLE'] ?? 120_000);
 let sent = 0;
-// In a turn of the event loop, as over a network: what is weakly held is freed then.
+// Answers in another turn of the event loop, as over a network: weakly held objects are freed then.
 const fetch = async () => {
   await new Promise((resolve) => setImmediate(resolve));
   const contact = { id: `con_${sent}`, email: `p${sent}@example.com` };

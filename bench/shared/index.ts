@@ -4,7 +4,7 @@ import { startPostgres } from '../../test/support/stores/postgres-server.js';
 import { startRedis } from '../../test/support/stores/redis-server.js';
 import { race, type Race, type Task } from './race.js';
 
-// `npm run bench:shared` takes nine minutes for the short window; `LONG=1` adds the one of 60 s.
+// `npm run bench:shared` takes nine minutes for the short window; `LONG=1` adds the window of 60 s.
 const short = { limit: 200, windowMs: 10_000, windows: 3, kills: 4 };
 const long = { limit: 1_000, windowMs: 60_000, windows: 2, kills: 6 };
 type Scene = typeof short;
@@ -35,7 +35,7 @@ function limiters(): Task['limiter'][] {
   return all.filter((limiter) => only === undefined || limiter.includes(only));
 }
 
-/** Postgres at the higher isolations, and a fleet with one host whose clock is wrong. */
+/** Postgres with the higher isolation levels, and processes of which one has a wrong clock. */
 async function oddRows(scene: Scene): Promise<Record<string, Record<string, string>>> {
   const rows: Record<string, Record<string, string>> = {};
   for (const isolation of ['repeatable read', 'serializable']) {

@@ -7,13 +7,13 @@ import { randomFrom } from '../rate-limit/random.js';
 import type { Limits, ServerKind } from '../rate-limit/servers.js';
 import { startService } from './service.js';
 
-/** What each process does. */
+/** The task of each process. */
 export interface Task extends Limits {
   readonly limiter:
     'postreel on Redis' | 'postreel on Postgres' | 'bottleneck' | 'rate-limiter-flexible';
   /** The default isolation of the connections to Postgres. */
   readonly isolation?: string | undefined;
-  /** How far the wall clock of the process is off. */
+  /** The error of the process's wall clock. */
   readonly skewMs?: number | undefined;
   /** The address of Redis or Postgres. */
   readonly store: string;
@@ -21,20 +21,20 @@ export interface Task extends Limits {
   readonly service: string;
 }
 
-/** How a race is run. */
+/** The settings of a race. */
 export interface Race extends Omit<Task, 'service' | 'skewMs'> {
-  /** How far the clock of the first process is off. */
+  /** The error of the first process's clock. */
   readonly firstSkewMs?: number | undefined;
   readonly server: ServerKind;
   readonly windows: number;
-  /** How many processes are killed, and replaced, while it runs. */
+  /** The number of processes that are killed and replaced during the race. */
   readonly kills: number;
 }
 
-/** What came of a race. */
+/** The result of a race. */
 export interface RaceResult {
   readonly refused: number;
-  /** How much of what the service would have taken it got, from 0 to 1. */
+  /** The used share of the requests that the service would have accepted, from 0 to 1. */
   readonly used: number;
 }
 
@@ -73,7 +73,7 @@ export async function race({
       });
       replacements.push(replaced);
     }
-    // A sliding window ends exclusively: what came right at its end belongs to the next one.
+    // The end of a sliding window is exclusive: a request at that moment belongs to the next one.
     await until(startedAt + durationMs - 1);
     const { taken, refused } = service;
     return { refused, used: taken / (task.limit * windows) };

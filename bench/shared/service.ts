@@ -2,19 +2,19 @@ import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Limits, type ServerKind } from '../rate-limit/servers.js';
 
-/** A service on a real socket that counts what it takes and what it refuses. */
+/** A service on a real socket that counts accepted and rejected requests. */
 export interface CountingService {
   readonly url: string;
   readonly taken: number;
   readonly refused: number;
-  /** From now on its limiter is as good as new. */
+  /** Resets its limiter. */
   start(): void;
   close(): Promise<void>;
 }
 
 const maxJitterMs = 10;
 
-/** Starts a service; requests and answers take up to 10 ms each to travel. */
+/** Starts a service; each request and each response travels up to 10 ms. */
 export async function startService(kind: ServerKind, limits: Limits): Promise<CountingService> {
   let limiter = createServer(kind, limits, 0);
   let startedAt = performance.now();
@@ -38,7 +38,7 @@ export async function startService(kind: ServerKind, limits: Limits): Promise<Co
   });
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // it listens at a port
+  const { port } = server.address() as AddressInfo; // as: it listens on a port
   return {
     url: `http://127.0.0.1:${port}`,
     get taken() {

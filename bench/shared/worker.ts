@@ -1,4 +1,4 @@
-// One of several processes that send as fast as the limit they share allows.
+// One of several processes that send as fast as their shared limit allows.
 import Bottleneck from 'bottleneck';
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';
@@ -8,7 +8,7 @@ import { redisRateBudget } from 'postreel/redis';
 import { RateLimiterQueue, RateLimiterRedis } from 'rate-limiter-flexible';
 import type { Task } from './race.js';
 
-const task = JSON.parse(process.argv[2] ?? '') as Task; // as the race writes it
+const task = JSON.parse(process.argv[2] ?? '') as Task; // as: the race writes it
 const senders = 40;
 const isolation = task.isolation && {
   options: `-c default_transaction_isolation=${task.isolation.replace(' ', '\\ ')}`,
@@ -29,7 +29,7 @@ const limiters: Readonly<Record<Task['limiter'], () => () => Promise<unknown>>> 
       reservoirRefreshAmount: limit,
       reservoirRefreshInterval: windowMs,
       heartbeatInterval: windowMs / 40,
-    }); // as: its types know no `Redis`, its document does
+    }); // as: its types lack `Redis`, which its documentation has
     return () => bottleneck.schedule(plainCall);
   },
   'rate-limiter-flexible': () => {
@@ -74,7 +74,7 @@ function ours(store: RateBudgetStore): () => Promise<unknown> {
   return () => client.contacts.get('con_1');
 }
 
-/** `Date.now()` and `new Date()` are off from now on, as on a host whose clock is wrong. */
+/** Sets `Date.now()` and `new Date()` wrong, as on a host whose clock is wrong. */
 function setWallClock(skewMs: number): void {
   const { now } = Date;
   globalThis.Date = class extends Date {

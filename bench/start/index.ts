@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { median, report, type Rows } from '../report.js';
 
-// Each start is a process of its own: nothing is loaded or compiled before.
+// Each start is a separate process, so that no code is loaded or compiled before.
 const names = ['ky', 'axios', 'ofetch', 'openai', '@anthropic-ai/sdk', 'resend', 'stripe'];
 const all = [...names, '@octokit/request', 'postreel'];
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 21);
@@ -34,23 +34,23 @@ async function start(name: string): Promise<Start> {
   const probe = join(import.meta.dirname, 'probe.mjs');
   const args = [probe, name, `http://127.0.0.1:${port}`];
   const { stdout } = await promisify(execFile)(process.execPath, args);
-  return JSON.parse(stdout) as Start; // what the probe prints
+  return JSON.parse(stdout) as Start; // as: the probe prints it
 }
 
 function rowsOf(): Rows {
-  const beside = (name: string, base: string, what: keyof Start) =>
+  const relativeTo = (name: string, base: string, what: keyof Start) =>
     median(starts.get(name)!.map((one, round) => one[what] / starts.get(base)![round]![what]));
   return Object.fromEntries(
     all.map((name) => [
       name,
       {
         'import, ms': median(starts.get(name)!.map(({ importMs }) => importMs)).toFixed(0),
-        '× ky': beside(name, 'ky', 'importMs').toFixed(2),
-        '× openai': beside(name, 'openai', 'importMs').toFixed(2),
+        '× ky': relativeTo(name, 'ky', 'importMs').toFixed(2),
+        '× openai': relativeTo(name, 'openai', 'importMs').toFixed(2),
         'with a first call, ms': median(
           starts.get(name)!.map(({ firstCallMs }) => firstCallMs),
         ).toFixed(0),
-        'with a first call, × ky': beside(name, 'ky', 'firstCallMs').toFixed(2),
+        'with a first call, × ky': relativeTo(name, 'ky', 'firstCallMs').toFixed(2),
       },
     ]),
   );

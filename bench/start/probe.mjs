@@ -1,10 +1,10 @@
-// Imports one client in a fresh process, makes its first call, and prints the CPU time of both.
+// Imports one client in a new process, makes its first call, and prints the CPU time of both.
 import { clients } from '../calls/clients.mjs';
 
 const [, , name, url] = process.argv;
-const doors = { postreel: '../../dist/esm/index.js' };
+const entryPoints = { postreel: '../../dist/esm/index.js' };
 const before = process.cpuUsage();
-await import(doors[name] ?? name);
+await import(entryPoints[name] ?? name);
 const importMs = since(before);
 const client = await clients[name](url);
 await client.record();

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
 import { programs } from './programs.js';
 
-// What each tracker weighs in a page, and what its program does on a server: the tables in
+// The size of each tracker in a page, and what its program does on a server: the tables in
 // docs/why.md and docs/tracker-measured.md. The other packages are pinned in bench/package.json.
 
 const run = promisify(execFile);
@@ -18,7 +18,7 @@ const temporary = mkdtempSync(join(tmpdir(), 'postreel-trackers-'));
 interface Program {
   readonly name: string;
   readonly code: string;
-  /** Where its packages are installed. */
+  /** The folder where its packages are installed. */
   readonly folder: string;
 }
 
@@ -34,17 +34,17 @@ const options = ({ code, folder }: Program) =>
     metafile: true,
     write: false,
     logLevel: 'silent',
-    // The repository's own tsconfig.json would lead to the sources.
+    // The repository's tsconfig.json would resolve to the sources.
     tsconfigRaw: {},
   }) satisfies BuildOptions;
 
-/** Everything in one file, in bytes after gzip. */
+/** The size of everything in one file, in bytes after gzip. */
 async function sizeOf(program: Program): Promise<number> {
   const { outputFiles } = await build(options(program));
   return outputFiles.reduce((sum, { contents }) => sum + gzip(contents), 0);
 }
 
-/** What a page loads at once where a bundler splits off what is imported later. */
+/** The size of the code that a page loads at once if a bundler splits off dynamic imports. */
 async function eagerSizeOf(program: Program): Promise<number> {
   const { outputFiles, metafile } = await build({ ...options(program), splitting: true });
   const { outputs } = metafile;
@@ -64,7 +64,7 @@ async function eagerSizeOf(program: Program): Promise<number> {
   return files.reduce((sum, { contents }) => sum + gzip(contents), 0);
 }
 
-/** What becomes of the program where there is no page. */
+/** What the program does if there is no page. */
 async function onServer(program: Program): Promise<string> {
   const outfile = join(temporary, `${program.name.replaceAll(/\W/g, '-')}.mjs`);
   const code = `${program.code}\nprocess.exit(0);`;
@@ -76,7 +76,7 @@ async function onServer(program: Program): Promise<string> {
     platform: 'node',
     minify: false,
     write: true,
-    // Packages that were written for CommonJS ask for it.
+    // Packages written for CommonJS call `require`.
     banner: {
       js: 'import{createRequire as requireOf}from"node:module";const require=requireOf(import.meta.url);',
     },

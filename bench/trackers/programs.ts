@@ -1,4 +1,4 @@
-/** The shortest program that starts a tracker and tracks one event: its package first. */
+/** The shortest program that starts a tracker and tracks one event. This package comes first. */
 export const programs: Readonly<Record<string, string>> = {
   postreel: `import { createTracker } from 'postreel/tracker';
     const tracker = createTracker({ publicKey: 'pk_1', baseUrl: 'https://service.invalid', email: 'a@b.c' });

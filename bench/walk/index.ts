@@ -2,7 +2,7 @@ import { MessagingClient } from '../../src/index.js';
 import { startService } from '../pages/measure.js';
 import { report } from '../report.js';
 
-/** The most that the memory in use may grow between the first tenth of the walk and its end. */
+/** The maximum growth of the memory in use between the first tenth of the walk and its end. */
 const maxGrowthMb = 8;
 const contacts = Number(process.env['CONTACTS'] ?? 1_000_000);
 const { url, process: service } = await startService(contacts, 0);

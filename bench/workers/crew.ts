@@ -8,70 +8,70 @@ import { startFakeServer } from '../../src/testing/index.js';
 import { randomFrom } from '../rate-limit/random.js';
 import { bullmqEngine, pgBossEngine } from './engines.js';
 
-/** What each worker does. */
+/** The task of each worker. */
 export interface WorkerTask {
   readonly engine: 'bullmq' | 'pg-boss';
-  /** All of them on one journal. */
+  /** The names of the queues, all on one journal. */
   readonly queues: readonly string[];
   readonly store: string;
   readonly service: string;
   readonly apiKey: string;
   readonly limit: number;
   readonly windowMs: number;
-  /** How many times faster than the real time the worker's own time runs. */
+  /** The factor by which the worker's clock runs faster than real time. */
   readonly speed: number;
-  /** The file where a line is written for each job that is stored. */
+  /** The file with one line for each stored job. */
   readonly stored: string;
   readonly lockMs: number;
 }
 
-/** How a crew is run. */
+/** The settings of a run with a crew of workers. */
 export interface Crew {
   readonly engine: WorkerTask['engine'];
-  /** All of them on one journal. */
+  /** The names of the queues, all on one journal. */
   readonly queues: readonly string[];
   readonly jobs: number;
   readonly speed: number;
   readonly kills: number;
-  /** How many answers of the service are lost. */
+  /** The number of lost responses. */
   readonly lost: number;
   readonly restarts: number;
-  /** How often a worker is stopped for longer than its jobs are locked, and goes on. */
+  /** How often a worker is paused for longer than its jobs are locked, and then continues. */
   readonly pauses: number;
-  /** A worker is asked to end (SIGTERM), and replaced, each time so long after the last. */
+  /** The interval at which a worker is asked to end (SIGTERM) and replaced. */
   readonly stopEveryMs: number;
-  /** How many keys the workers have, each with limits of its own: they take turns. */
+  /** The number of API keys, each with separate limits; the workers use them in turn. */
   readonly keys: number;
   readonly workers: number;
 }
 
-/** What came of it. */
+/** The result of a run. */
 export interface CrewResult {
   /** Jobs that the service made more than once. */
   readonly twice: number;
   /** Jobs that are neither stored nor failed. */
   readonly missing: number;
-  /** Jobs that ended as failed since they may have been submitted. */
+  /** Jobs that failed because they may have been submitted. */
   readonly unknown: number;
-  /** Jobs that the engine has as failed, though the service never made them. */
+  /** Jobs that the engine lists as failed although the service never made them. */
   readonly failedUnsent: number;
-  /** Files that were stored for another job. */
+  /** Files that were stored for the wrong job. */
   readonly wrongFile: number;
   readonly refused: number;
-  /** The time to the last job over the least time possible. */
+  /** The time to the last job, divided by the least time possible. */
   readonly ratio: number;
 }
 
-/** From then on the workers' time runs fast. */
+/** The start of the workers' fast clock. */
 const begunAt = String(Date.now());
 /** The folder of the repository. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Workers make the jobs of one engine, and meet what workers meet. */
-export async function crew(scene: Crew): Promise<CrewResult> {
+/** Workers make the jobs of one engine while faults happen. */
+export async function runCrew(scene: Crew): Promise<CrewResult> {
   const { engine, queues, jobs: count, speed, lost, keys, workers } = scene;
   const random = randomFrom(count + scene.kills);
-  // Three to eight minutes, as fast as the workers' time runs.
+  // Three to eight minutes on the workers' clock.
   const times = Array.from({ length: count }, () => ((3 + 5 * random()) * 60_000) / speed);
   const slots = 20 * keys;
   const boundMs = Math.max(times.reduce((sum, time) => sum + time, 0) / slots, ...times);
@@ -118,7 +118,7 @@ export async function crew(scene: Crew): Promise<CrewResult> {
     const startedAt = performance.now();
     const events = eventsOf(scene, boundMs, random);
     let stopAt = scene.stopEveryMs;
-    // A job of a worker that was killed is found when its lease is over.
+    // A job of a killed worker is found when its lease is over.
     const maxMs = 2 * boundMs + 3 * leaseMs(engine, speed, lockMs);
     let isOver = false;
     while (!isOver && performance.now() - startedAt < maxMs) {
@@ -139,11 +139,11 @@ export async function crew(scene: Crew): Promise<CrewResult> {
       await team.replaceEnded();
       await parts.supervise().catch(() => undefined); // while the store restarts
       const failed = (await parts.failed().catch(() => [])).map(({ prompt }) => prompt);
-      const done = new Set([...(await storedIn(task)).map(([prompt]) => prompt), ...failed]);
+      const done = new Set([...(await readStored(task)).map(([prompt]) => prompt), ...failed]);
       isOver = events.length === 0 && done.size >= count;
     }
     const tookMs = performance.now() - startedAt;
-    const stored = await storedIn(task);
+    const stored = await readStored(task);
     const failed = await parts.failed();
     const done = new Set([...stored, ...failed.map(({ prompt }) => [prompt])].map(([one]) => one));
     const others = failed.filter(({ reason }) => !/may have/.test(reason));
@@ -192,7 +192,7 @@ interface TeamParts {
   readonly workers: number;
 }
 
-/** The workers of a crew: each that ends is replaced, by one with the same key. */
+/** The workers of a crew: each worker that ends is replaced by one with the same key. */
 class Team {
   readonly #parts: TeamParts;
   #running: ChildProcess[] = [];
@@ -236,12 +236,12 @@ class Team {
   }
 }
 
-/** How long a job stays with a worker that says nothing. */
+/** How long the engine waits for a silent worker before it gives its job to another one. */
 function leaseMs(engine: Crew['engine'], speed: number, lockMs: number): number {
   return engine === 'bullmq' ? lockMs : leaseSeconds(speed) * 1_000;
 }
 
-// Above the longest job and its wait: 120 jobs are in hand for each key, at 220 an hour.
+// Longer than the longest job and its wait: 120 jobs are in progress for each key, at 220 an hour.
 function leaseSeconds(speed: number): number {
   return Math.ceil((60 * 60) / speed);
 }
@@ -252,8 +252,8 @@ export function video(index: number): VideoJob {
   return { workflowType: 'idea', workflowFormat: 'video', voiceId: 'voice_1', prompt };
 }
 
-/** The prompt and the file of each job that was stored. */
-async function storedIn({
+/** The prompt and the file of each stored job. */
+async function readStored({
   stored,
 }: WorkerTask): Promise<(readonly [string, string | undefined])[]> {
   const text = await readFile(stored, 'utf8').catch(() => '');
@@ -263,10 +263,10 @@ async function storedIn({
   });
 }
 
-/** Bundles the worker with the sources, as a file to run. */
+/** Bundles the worker with the sources into an executable file. */
 export async function bundleWorker(folder: string): Promise<string> {
   const outfile = join(folder, 'worker.mjs');
-  const doors = ['bullmq', 'pg-boss', 'postgres', 'redis'];
+  const entryPoints = ['bullmq', 'pg-boss', 'postgres', 'redis'];
   await build({
     entryPoints: [fileURLToPath(new URL('worker.ts', import.meta.url))],
     outfile,
@@ -276,7 +276,10 @@ export async function bundleWorker(folder: string): Promise<string> {
     packages: 'external',
     alias: {
       ...Object.fromEntries(
-        doors.map((door) => [`postreel/${door}`, join(root, `src/${door}/index.ts`)]),
+        entryPoints.map((entryPoint) => [
+          `postreel/${entryPoint}`,
+          join(root, `src/${entryPoint}/index.ts`),
+        ]),
       ),
       postreel: join(root, 'src/index.ts'),
     },
@@ -304,7 +307,7 @@ export function startWorker(
       }
     });
     child.once('message', () => resolve(child));
-    child.once('exit', () => resolve(child)); // the store may be down: the next kill replaces it
+    child.once('exit', () => resolve(child)); // the store may be down: the next kill replaces this worker
   });
 }
 

@@ -6,13 +6,13 @@ import { migratePostgres } from '../../src/postgres/index.js';
 import { startPostgres } from '../../test/support/stores/postgres-server.js';
 import { startRedis } from '../../test/support/stores/redis-server.js';
 
-/** A job engine with its store, as a bench sees it. */
+/** A job engine and its store, for a bench. */
 export interface TestEngine {
   readonly store: string;
   add(jobs: readonly VideoJob[]): Promise<void>;
   /** The jobs that have failed for good. */
   failed(): Promise<{ readonly prompt: string; readonly reason: string }[]>;
-  /** What a supervisor of the engine does now and then: finds jobs whose lease is over. */
+  /** Does the regular work of the engine's supervisor: finds jobs whose lease is over. */
   supervise(): Promise<void>;
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -20,12 +20,12 @@ export interface TestEngine {
 
 const tries = 50;
 
-/** Shares the jobs out between its queues: each numbers its own alike. */
+/** Distributes the jobs among its queues; the job ids of each queue begin at the same number. */
 export async function bullmqEngine(queueNames: readonly string[]): Promise<TestEngine> {
   const server = await startRedis({ keeps: true });
   const connection = { port: server.port, host: '127.0.0.1' };
   const queues = queueNames.map((name) => new Queue(name, { connection }));
-  queues.forEach((queue) => queue.on('error', () => undefined)); // it is restarted
+  queues.forEach((queue) => queue.on('error', () => undefined)); // the server is restarted
   return {
     store: server.url,
     async add(jobs) {
@@ -46,7 +46,7 @@ export async function bullmqEngine(queueNames: readonly string[]): Promise<TestE
         reason: failedReason,
       }));
     },
-    supervise: () => Promise.resolve(), // each worker does
+    supervise: () => Promise.resolve(), // each worker does this
     restart: () => server.restart(),
     async stop() {
       await Promise.all(queues.map((queue) => queue.close()));
@@ -55,14 +55,14 @@ export async function bullmqEngine(queueNames: readonly string[]): Promise<TestE
   };
 }
 
-/** Shares the jobs out between its queues. */
+/** Distributes the jobs among its queues. */
 export async function pgBossEngine(
   queueNames: readonly string[],
   leaseSeconds: number,
 ): Promise<TestEngine> {
   const server = await startPostgres();
   const pool = new Pool({ connectionString: server.url });
-  pool.on('error', () => undefined); // it is restarted
+  pool.on('error', () => undefined); // the server is restarted
   await migratePostgres(pool);
   const boss = new PgBoss({ connectionString: server.url, supervise: false, schedule: false });
   boss.on('error', () => undefined);

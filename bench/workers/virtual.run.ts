@@ -13,7 +13,7 @@ it.each([
   { workers: 2, inHand: 40, kills: 0 },
   { workers: 3, inHand: 40, kills: 0 },
   { workers: 3, inHand: 40, kills: 4 },
-])(`$workers workers with $inHand in hand, ${jobs} videos, $kills kills`, async (scene) => {
+])(`$workers workers with $inHand jobs each, ${jobs} videos, $kills kills`, async (scene) => {
   const { ratio, ...counts } = await onFastClock(() =>
     virtualCrew({ ...scene, jobs, leaseMinutes: 1, seed: 1 }),
   );

@@ -4,39 +4,39 @@ import { createClock, createFakeMedia } from 'postreel/testing';
 import { memoryStore } from '../../test/support/transport/memory-store.js';
 import { randomFrom } from '../rate-limit/random.js';
 
-/** How a crew on virtual time is run. */
+/** The settings of a run on virtual time. */
 export interface VirtualCrew {
   readonly workers: number;
-  /** How many jobs each worker has in hand. */
+  /** The number of jobs that each worker runs at the same time. */
   readonly inHand: number;
   readonly jobs: number;
-  /** How many workers die on the way; another takes the place of each. */
+  /** The number of workers that die during the run; each is replaced. */
   readonly kills: number;
-  /** How long the jobs of a dead worker stay with it, in minutes. */
+  /** How long the jobs of a dead worker stay leased, in minutes. */
   readonly leaseMinutes: number;
   readonly seed: number;
 }
 
-/** What came of it. */
+/** The result of a run. */
 export interface VirtualResult {
-  /** The time to the last file over the least time possible. */
+  /** The time to the last file, divided by the least time possible. */
   readonly ratio: number;
   readonly twice: number;
   readonly missing: number;
-  /** Jobs whose worker died after their call had left, and before its answer was read. */
+  /** Jobs whose worker died after sending their call and before reading its response. */
   readonly unknown: number;
   readonly refused: number;
   readonly calls: number;
-  /** Status checks. */
+  /** The number of status checks. */
   readonly checks: number;
 }
 
 const minuteMs = 60_000;
 
-/** Does what the living may do; the dead wait for ever. */
+/** Runs work for a live worker; never resolves for a dead one. */
 type Alive = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Workers of one key take jobs from one engine. The caller moves the clock. */
+/** Workers with one key take jobs from one engine. The caller advances the clock. */
 export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
   const { workers, inHand, jobs: count, kills, leaseMinutes, seed } = scene;
   const random = randomFrom(seed);
@@ -49,7 +49,7 @@ export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
     queueTime: 0,
     rateLimit: { headers: 'none' },
   });
-  /** The engine: jobs that nobody has. Those of a dead worker come back when its lease is over. */
+  /** The engine's waiting jobs. Those of a dead worker come back when its lease is over. */
   const waiting = timesMs.map((_, index) => jobOf(index));
   const { store } = memoryStore();
   const journal = memoryJournal();
@@ -58,17 +58,18 @@ export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
   let born = 0;
   const start = (): (() => void) => {
     const death = new AbortController();
-    // A key of its own: in a process of its own it would know nothing of the others either.
+    // A separate key: a worker in another process would not know the other workers either.
     const apiKey = `media_worker_${++born}`;
     fake.apiKeys.add(apiKey);
-    // From its death on it reaches nothing.
-    const alive: Alive = (work) => (death.signal.aborted ? new Promise(() => undefined) : work());
+    // After its death, a worker's operations never resolve.
+    const runIfAlive: Alive = (work) =>
+      death.signal.aborted ? new Promise(() => undefined) : work();
     const media = new MediaClient({
       apiKey,
       baseUrl: fake.baseUrl,
-      fetch: (input, init) => alive(() => fake.fetch(input, init)),
-      journal: onlyWhile(alive, journal),
-      rateLimit: { store: onlyWhile(alive, store) },
+      fetch: (input, init) => runIfAlive(() => fake.fetch(input, init)),
+      journal: onlyWhile(runIfAlive, journal),
+      rateLimit: { store: onlyWhile(runIfAlive, store) },
       validation: { responses: 'off' },
     });
     const make = bullmqProcessor(media, {
@@ -120,7 +121,7 @@ export async function virtualCrew(scene: VirtualCrew): Promise<VirtualResult> {
   };
 }
 
-/** A store whose methods are called by the living. */
+/** A store whose methods work only for live workers. */
 function onlyWhile<Store extends object>(alive: Alive, store: Store): Store {
   return new Proxy(store, {
     get: (target, name) => {
@@ -132,7 +133,7 @@ function onlyWhile<Store extends object>(alive: Alive, store: Store): Store {
   });
 }
 
-/** A job as BullMQ hands it out. */
+/** A job as BullMQ passes it to a processor. */
 function jobOf(index: number) {
   const data: VideoJob = { workflowType: 'idea', voiceId: 'voice_1', prompt: String(index) };
   return {

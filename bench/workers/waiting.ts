@@ -6,18 +6,23 @@ import { bullmqEngine, pgBossEngine } from './engines.js';
 
 /** How a worker begins when many jobs are waiting. */
 export interface Beginning {
-  /** From the start of its process, and from its first line of code, to its first call, in seconds. */
+  /**
+   * From the start of its process, and from its first line of code, to its first call, in seconds.
+   */
   readonly fromStartS: number;
   readonly fromReadyS: number;
-  /** The most memory that its process has had within ten seconds, in megabytes. */
+  /** The peak memory of its process in the first ten seconds, in megabytes. */
   readonly maxMb: number;
 }
 
 const watchMs = 10_000;
 const maxMs = 60_000;
 
-/** Starts one worker, in real time, at a queue that is this long. */
-export async function beginning(engine: WorkerTask['engine'], waiting: number): Promise<Beginning> {
+/** Starts one worker, in real time, at a queue of this length. */
+export async function measureBeginning(
+  engine: WorkerTask['engine'],
+  waiting: number,
+): Promise<Beginning> {
   const queues = ['videos'];
   const parts = await (engine === 'bullmq' ? bullmqEngine(queues) : pgBossEngine(queues, 3_600));
   const server = await startFakeServer({ media: { rateLimit: { headers: 'none' } } });
@@ -59,7 +64,7 @@ export async function beginning(engine: WorkerTask['engine'], waiting: number): 
   }
 }
 
-// Linux keeps count of the most that a process has had.
+// Linux records the peak memory of a process.
 async function maxMemory(pid: number | undefined): Promise<number> {
   const status = await readFile(`/proc/${pid ?? 0}/status`, 'utf8');
   return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1_024);

@@ -1,4 +1,4 @@
-// One of several processes that make the jobs of one engine. Its time runs fast: see the preload.
+// One of several processes that make the jobs of one engine. Its clock runs fast: see the preload.
 import { appendFileSync } from 'node:fs';
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -11,7 +11,7 @@ import { postgresJournal, postgresRateBudget } from 'postreel/postgres';
 import { redisJournal, redisRateBudget } from 'postreel/redis';
 import type { WorkerTask } from './crew.js';
 
-const task = JSON.parse(process.argv[2] ?? '') as WorkerTask; // as the crew writes it
+const task = JSON.parse(process.argv[2] ?? '') as WorkerTask; // as: the crew writes it
 const { engine, queues, store, service, apiKey, limit, windowMs, speed, stored, lockMs } = task;
 
 // Twice as many as there are slots.
@@ -34,11 +34,11 @@ function options(budget: RateBudgetStore, journal: JournalStore) {
     baseUrl: service,
     journal,
     rateLimit: { limit, windowMs, store: inRealTime(budget), group: apiKey },
-    timeout: 30_000 * speed, // no network gets faster by the clock
+    timeout: 30_000 * speed, // the network does not get faster with the clock
   });
-  // A file is as good as stored once its line is written.
+  // A file counts as stored once its line is written.
   const save = async ({ fileId }: MediaFile, { data }: { readonly data: unknown }) => {
-    const { prompt } = data as { prompt: string }; // all jobs are videos
+    const { prompt } = data as { prompt: string }; // as: all jobs are videos
     appendFileSync(stored, `${prompt} ${fileId}\n`);
     return Promise.resolve();
   };
@@ -46,10 +46,10 @@ function options(budget: RateBudgetStore, journal: JournalStore) {
 }
 
 function onRedis() {
-  // A restart takes its real time: a client that counts fast tries would give up within a moment.
+  // A restart takes real time: a client that retries on the fast clock would give up too soon.
   const retryStrategy = (tries: number) => Math.min(tries * 50, 2_000) * speed;
   const redis = new Redis(store, { retryStrategy });
-  redis.on('error', () => undefined); // it is restarted
+  redis.on('error', () => undefined); // the server is restarted
   const make = bullmqProcessor(
     ...options(redisRateBudget(redis), redisJournal(redis, { prefix: 'films' })),
   );
@@ -59,7 +59,7 @@ function onRedis() {
       concurrency: inHand,
       maxStalledCount: 1_000,
       lockRenewTime: (lockMs / 3) * speed,
-      // These go by the time of Redis.
+      // Redis measures these in real time.
       lockDuration: lockMs,
       stalledInterval: lockMs,
     });
@@ -72,7 +72,7 @@ function onRedis() {
 
 async function onPostgres() {
   const pool = new Pool({ connectionString: store, max: 4 });
-  pool.on('error', () => undefined); // it is restarted
+  pool.on('error', () => undefined); // the server is restarted
   const boss = new PgBoss({ connectionString: store, supervise: false, schedule: false, max: 4 });
   boss.on('error', () => undefined);
   await boss.start();
@@ -81,14 +81,14 @@ async function onPostgres() {
   );
   for (const name of queues) {
     for (let count = 0; count < inHand; count++) {
-      // pg-boss goes by the real time.
+      // pg-boss measures this in real time.
       await boss.work(name, { batchSize: 1, pollingIntervalSeconds: 0.5 }, make);
     }
   }
   return () => boss.stop({ timeout: 30_000 });
 }
 
-// The store goes by the real time, and the leases of pending slots are meant in ours.
+// The store measures in real time, but the leases of pending slots are given in the worker's time.
 function inRealTime(budget: RateBudgetStore): RateBudgetStore {
   return {
     ...budget,

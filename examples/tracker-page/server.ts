@@ -1,4 +1,4 @@
-// One command: `npm run demo:tracker`, then open the address it prints.
+// Run `npm run demo:tracker`, then open the address it prints.
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ import { startFakeServer } from 'postreel/testing';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-// The service, as the package's own fake: on an origin of its own, as the real one is.
+// The service is the package's fake, on a separate origin, like the real one.
 const { messaging, messagingUrl } = await startFakeServer();
 
 const { outputFiles } = await build({
@@ -23,13 +23,13 @@ const page = readFileSync(here('./index.html'), 'utf8')
   .replace('{{service}}', messagingUrl)
   .replace('{{key}}', messaging.publicKey);
 
-/** What arrived at the service, and what it answered; the page looks at it now and then. */
+/** The events that arrived at the service, and its responses; the page polls this list. */
 const arrivals = () =>
   messaging.requests
     .filter(({ endpoint }) => endpoint === 'POST /v1/track')
     .map(({ at, status, body }) => ({ at, status, ...(body as { event: string }) }));
 
-/** Lets the service answer every event with this status from now on. */
+/** From now on, the service answers every event with this status. */
 function answerWith(status: number): void {
   messaging.faults.clear();
   if (status === 200) {
@@ -55,6 +55,6 @@ function serve({ method, url = '' }: IncomingMessage, response: ServerResponse):
 }
 
 const app = createServer(serve).listen(0, '127.0.0.1', () => {
-  const { port } = app.address() as AddressInfo; // as: listening on a port, not on a pipe
+  const { port } = app.address() as AddressInfo; // as: it listens on a port
   console.log(`The page: http://127.0.0.1:${port}\nThe service behind it: ${messagingUrl}`);
 });

@@ -23,7 +23,7 @@ const make = bullmqProcessor(media, {
 const worker = new Worker('videos', make, {
   connection: { url },
   concurrency: 40, // twice as many as may be pending, so that each call is full
-  maxStalledCount: 100, // a crash is no fault of a job
+  maxStalledCount: 100, // a crash is not the fault of a job
 });
 worker.on('completed', ({ id }, { fileId }) => console.log(`job ${id} is saved as ${fileId}`));
 worker.on('failed', (job, error) => console.error(`job ${job?.id}: ${error.message}`));
@@ -31,7 +31,7 @@ worker.on('error', console.error);
 
 process.once('SIGTERM', () => void stop());
 
-// What is not finished goes back to the queue; another worker goes on with it.
+// Unfinished jobs go back to the queue; another worker continues with them.
 async function stop(): Promise<void> {
   stopping.abort();
   await worker.close();

@@ -21,7 +21,7 @@ const media = new MediaClient({
 const boss = new PgBoss(connectionString);
 boss.on('error', console.error);
 await boss.start();
-// pg-boss counts a try each time that a job is handed out: after a stop or a crash, too.
+// pg-boss counts a try each time it passes a job to a worker, also after a stop or a crash.
 const queue = { name: 'videos', retryLimit: 50, retryDelay: 30, expireInSeconds: 3_600 };
 await boss.createQueue('videos', queue);
 
@@ -37,7 +37,7 @@ for (let inHand = 0; inHand < 40; inHand++) {
 
 process.once('SIGTERM', () => void stop());
 
-// What is not finished goes back to the queue; another worker goes on with it.
+// Unfinished jobs go back to the queue; another worker continues with them.
 async function stop(): Promise<void> {
   stopping.abort();
   await boss.stop({ timeout: 60_000 });

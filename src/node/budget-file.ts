@@ -140,7 +140,7 @@ function parsed(text: string): StoredFile | undefined {
   try {
     const file: unknown = JSON.parse(text);
     return isRecord(file) && Array.isArray(file['projects'])
-      ? (file as unknown as StoredFile) // as it was written
+      ? (file as unknown as StoredFile) // as: it was written so
       : undefined;
   } catch {
     return undefined; // torn by a crash of the machine: its content is lost

@@ -93,7 +93,7 @@ function recordOf(fields: Readonly<Record<string, unknown>>): DnsRecord | undefi
     ? (/^(\d+)\s+(.+)$/.exec(text as string) ?? [])
     : [];
   return {
-    type: (type as string).toUpperCase(), // three strings, as checked above
+    type: (type as string).toUpperCase(), // as: three strings, checked above
     name: name as string,
     value: rest ?? (text as string),
     priority: numberOf(find(names.priority) ?? inValue),

@@ -76,7 +76,7 @@ async function hasRivals(folder: string, own: string): Promise<boolean> {
     await rm(join(folder, name), { force: true });
     if (!isDead) {
       process.emitWarning(
-        `A lock on ${folder.slice(0, -'.lock'.length)} was left for a minute and is taken over: its holder is presumed dead. It is another container, another machine, or a thread or process that stalled.`,
+        `The lock on ${folder.slice(0, -'.lock'.length)} was held for a minute, and this process takes it over: the holder is presumed dead. The holder ran in another container, on another machine, or in a thread or process that stalled.`,
         'PostreelWarning',
       );
     }

@@ -5,7 +5,7 @@ import type { NamedFile } from '../core/values.js';
 
 /**
  * Reads a CSV file for `contacts.import()`, which takes at most 5 MB. Rejects with the file system's
- * error when the file cannot be read, as do the others here.
+ * error when the file cannot be read, as do `imageFile()` and `attachment()`.
  * @example
  * const { jobId } = await messaging.contacts.import(await csvFile('people.csv'));
  */

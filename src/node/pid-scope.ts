@@ -52,7 +52,7 @@ export function newOwnerName(): string {
 export function isOwnerDead(name: string): boolean {
   const [scope, pid, start, thread = ''] = name.split('-');
   if (scope !== pidScope()) {
-    return false; // its process id has no meaning here
+    return false; // a process id of another scope has no meaning here
   }
   // In a container a restarted process may get the id of the dead one.
   const isGone = pid === String(process.pid) ? start !== startToken() : !isRunning(Number(pid));
@@ -88,7 +88,7 @@ export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return hasCode(error, 'EPERM'); // it runs under another user
+    return hasCode(error, 'EPERM'); // the process runs under another user
   }
 }
 

@@ -107,11 +107,11 @@ interface Listening {
 function listen(client: Instrumented, { listeners, onStop }: Listening): () => void {
   const pairs = Object.entries(listeners);
   for (const [name, listener] of pairs) {
-    client.on(name as never, listener); // both clients know these names, or never emit them
+    client.on(name as never, listener); // as: a client that does not know a name never emits it
   }
   return () => {
     for (const [name, listener] of pairs) {
-      client.off(name as never, listener); // as above
+      client.off(name as never, listener); // as: see above
     }
     onStop();
   };

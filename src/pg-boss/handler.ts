@@ -51,7 +51,7 @@ export function pgBossHandler<Job extends PgBossJob = PgBossJob>(
       });
     } catch (failure) {
       if (signal.aborted && failure === signal.reason) {
-        const message = 'The worker stopped. The next try goes on where this one was.';
+        const message = 'The worker stopped. The next try continues where this one stopped.';
         throw new Error(message, { cause: failure });
       }
       throw failure;
@@ -72,7 +72,7 @@ function onlyOf<Job>(jobs: readonly Job[]): Job {
   }
   if (others.length > 0) {
     throw new ConfigurationError(
-      '`pgBossHandler()` takes one job at a time: use `boss.work(queue, { batchSize: 1 }, handler)`, several times for several jobs in hand.',
+      '`pgBossHandler()` takes one job at a time: use `boss.work(queue, { batchSize: 1 }, handler)`, and call it several times to run several jobs at once.',
       { code: 'INVALID_OPTION' },
     );
   }

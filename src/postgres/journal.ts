@@ -76,5 +76,5 @@ function itemsOf(rows: readonly unknown[]): JournalItem[] {
     key,
     value,
     ageMs: Math.max(0, Number(ageMs)),
-  })); // as selected
+  })); // as: the selected columns
 }

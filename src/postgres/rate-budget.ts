@@ -43,7 +43,7 @@ function leasesIn(pool: PostgresClient, kind: 'slot' | 'place') {
       const names = Array.from({ length: count }, () => randomUUID());
       const text = 'select taken, wait_ms from postreel_take($1, $2, $3::text[], $4, $5, $6)';
       const [row] = await rowsOf(pool, text, [group, kind, names, ...terms]);
-      const { taken, wait_ms: waitMs } = row as Record<string, unknown>; // as selected
+      const { taken, wait_ms: waitMs } = row as Record<string, unknown>; // as: the selected columns
       // A driver may return numbers as strings.
       return { names: names.slice(0, Number(taken)), waitMs: Number(waitMs) };
     },

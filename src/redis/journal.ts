@@ -35,7 +35,7 @@ export function redisJournal(redis: RedisClient, options?: RedisJournalOptions):
       return typeof stands === 'string' ? stands : undefined;
     },
     async get(key) {
-      const found = (await call(scripts.get, [key])) as [string, string] | []; // as it answers
+      const found = (await call(scripts.get, [key])) as [string, string] | []; // as: the script's result
       const [value, ageMs] = found;
       return value === undefined ? undefined : { key, value, ageMs: Number(ageMs) };
     },

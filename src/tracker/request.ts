@@ -99,7 +99,7 @@ const bodyOf = ({ publicKey }: Target, { id, event, data, email }: EventRecord):
 
 /** The keepalive budget, shared by all trackers of the page, even across copies of this module. */
 export const budgetOfPage = (): Budget => {
-  const shared = globalThis as { [KEPT_ALIVE]?: number }; // as: ours, by its symbol
+  const shared = globalThis as { [KEPT_ALIVE]?: number }; // as: only this module writes under its symbol
   return {
     take: (bytes) => {
       const taken = (shared[KEPT_ALIVE] ?? 0) + bytes;
@@ -120,7 +120,7 @@ export const budgetOfPage = (): Budget => {
  * this module. Each promise is fulfilled once the response has been handled.
  */
 export const openRequestsOfPage = (): Map<string, Promise<void>> => {
-  const shared = globalThis as { [OPEN]?: Map<string, Promise<void>> }; // as: ours, by its symbol
+  const shared = globalThis as { [OPEN]?: Map<string, Promise<void>> }; // as: only this module writes under its symbol
   const open = shared[OPEN] ?? new Map<string, Promise<void>>();
   shared[OPEN] = open;
   return open;

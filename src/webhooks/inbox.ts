@@ -48,7 +48,7 @@ export function createInbox(given: InboxOptions): WebhookInbox {
   const listeners = new Set<WebhookListener>();
   const receive = receiver(options, async (result) => {
     results.put(result);
-    await tellAll(listeners, result);
+    await callListeners(listeners, result);
   });
   return {
     url: async (base, own) => {
@@ -87,7 +87,7 @@ export function createInbox(given: InboxOptions): WebhookInbox {
 }
 
 /** Calls every listener, even when one before it fails. */
-async function tellAll(
+async function callListeners(
   listeners: ReadonlySet<WebhookListener>,
   result: WebhookResult,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { serverKinds, type ServerKind } from '../../bench/rate-limit/servers.js'
 import { simulate } from '../../bench/rate-limit/simulate.js';
 import type { WorkloadKind } from '../../bench/rate-limit/workloads.js';
 
-/** The least utilization in percent; a fixed window's edges cannot be known from outside. */
+/** The minimum utilization in percent; a client cannot know the boundaries of a fixed window. */
 const least: Readonly<Partial<Record<`${ServerKind} ${WorkloadKind}`, number>>> = {
   'sliding bulk': 99.5,
   'sliding late': 99.5,
@@ -24,7 +24,7 @@ describe('five windows of work with the built package', () => {
       },
     );
 
-    it(`hardly makes a call wait at 95 % load, and never meets a 429, server: ${server}`, async () => {
+    it(`adds almost no wait at 95 % load, and never meets a 429, server: ${server}`, async () => {
       const scene = { server, workload: 'poisson', seed: 4, shares: [1] } as const;
       const outcome = await simulate(scene, ours());
       expect(outcome).toMatchObject({ failures: 0, refusals: 0 });
@@ -33,7 +33,7 @@ describe('five windows of work with the built package', () => {
   }
 });
 
-describe('four processes that share a limit and nothing else', () => {
+describe('four processes that share only a limit', () => {
   it.each([
     { server: 'sliding', shares: [0.25, 0.25, 0.25, 0.25] },
     { server: 'fixed', shares: [0.25, 0.25, 0.25, 0.25] },
@@ -47,7 +47,7 @@ describe('four processes that share a limit and nothing else', () => {
     expect(outcome.refusedShare).toBeLessThanOrEqual(7);
   });
 
-  it('make every call even when each of them thinks that it is alone', async () => {
+  it('make every call even if each of them assumes that it is alone', async () => {
     const shares = [0.25, 0.25, 0.25, 0.25];
     const scene = { server: 'sliding', workload: 'bulk', seed: 4, shares } as const;
     const outcome = await simulate(scene, ours());

@@ -10,7 +10,7 @@ if (noRedis !== undefined) {
   console.log(`postreel/bullmq is not tested with an engine: ${noRedis}.`);
 }
 
-describe.skipIf(noRedis)('bullmqProcessor on a real Redis', () => {
+describe.skipIf(noRedis)('bullmqProcessor() on a real Redis', () => {
   let server: RedisServer;
   let redis: Redis;
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe.skipIf(noRedis)('bullmqProcessor on a real Redis', () => {
         const { waiting = 0, delayed = 0, completed = 0, failed = 0 } = counts;
         return { waiting: waiting + delayed, completed, failed };
       },
-      hurry: () => queue.promoteJobs(),
+      makeAllDue: () => queue.promoteJobs(),
       close: () => Promise.all([queue.close(), ...workers.map((worker) => worker.close(true))]),
     };
   }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { engineContract, type Heard, type OpenWorker } from '../support/media/engine-contract.js';
 import { speech, video } from '../support/media/fake-time.js';
 
-/** A job as BullMQ hands it out; what is done to it is written down. */
+/** A job as BullMQ passes it to a processor, and the recorded calls of its methods. */
 function jobOf(id: string, data: unknown, attemptsMade = 0) {
   const [number = '', queueName = 'videos'] = id.split('/').reverse();
   const moves: string[] = [];
@@ -27,8 +27,8 @@ function jobOf(id: string, data: unknown, attemptsMade = 0) {
   return { job, moves };
 }
 
-/** What BullMQ makes of the end of a processor. */
-function heardOf(error: Error & { code?: string }, moves: readonly string[]): Heard {
+/** What BullMQ does after this error of a processor. */
+function reactionOf(error: Error & { code?: string }, moves: readonly string[]): Heard {
   switch (error.name) {
     case 'WaitingError':
       expect(moves).toEqual(['wait token']);
@@ -48,12 +48,12 @@ const open: OpenWorker = (media, options) => {
     const { job, moves } = jobOf(id, data, tries);
     return processor(job, 'token').then(
       (result) => ({ is: 'done', result }),
-      (error: unknown) => heardOf(error as Error, moves), // of our own
+      (error: unknown) => reactionOf(error as Error, moves), // as: thrown by the processor
     );
   };
 };
 
-describe('bullmqProcessor', () => {
+describe('bullmqProcessor()', () => {
   engineContract(open, { stopped: 'back', ofOther: 'later', hopeless: 'final' });
 
   const start = () => {
@@ -63,7 +63,7 @@ describe('bullmqProcessor', () => {
     return { fake, processor };
   };
 
-  it('follows a failed file to its failure in the first try: BullMQ has not heard of it yet', async () => {
+  it('waits for a failed file again in the first try if BullMQ has not recorded the failure', async () => {
     const { fake, processor } = start();
     fake.outcome({ status: 'error' });
     for (let run = 0; run < 2; run++) {
@@ -74,7 +74,7 @@ describe('bullmqProcessor', () => {
     expect(fake.files).toHaveLength(1);
   });
 
-  it('makes a job of its own of an id that counts from one again', async () => {
+  it('makes a separate job if BullMQ reuses an id', async () => {
     const { fake, processor } = start();
     const { job } = jobOf('1', speech());
     await processor(job, 'token');
@@ -82,7 +82,7 @@ describe('bullmqProcessor', () => {
     expect(fake.files).toHaveLength(2);
   });
 
-  it('says which BullMQ it needs, and sends nothing', async () => {
+  it('names the BullMQ version it needs, and sends nothing', async () => {
     const { fake, processor } = start();
     const old = { ...jobOf('1', speech()).job, moveToWait: undefined };
     await expect(processor(old as never)).rejects.toMatchObject({

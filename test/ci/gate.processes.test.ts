@@ -11,8 +11,8 @@ afterEach(() => {
   }
 });
 
-/** Runs the gate beside a stub of npm that fails, or prints, when it is called with these words. */
-function gate(answers: Readonly<Record<string, { code?: number; prints?: string }>>) {
+/** Runs the gate with a stub of npm that fails or prints for these arguments. */
+function runGate(answers: Readonly<Record<string, { code?: number; prints?: string }>>) {
   const folder = mkdtempSync(join(tmpdir(), 'postreel-gate-'));
   folders.push(folder);
   const bin = join(folder, 'bin');
@@ -40,8 +40,8 @@ function gate(answers: Readonly<Record<string, { code?: number; prints?: string 
 const suites = ['sockets', 'processes', 'stores', 'browsers', 'worlds', 'package', 'types'];
 
 describe('the gate', () => {
-  it('runs the test command of the README, each heavy suite and each check, and adds them up', () => {
-    const { status, last, calls } = gate({
+  it('runs the test command of the README, each heavy suite and each check, and adds up their counts', () => {
+    const { status, last, calls } = runGate({
       test: { prints: '8 passed, 0 failed, 1 skipped' },
       'run test:stores': { prints: '3 passed, 0 failed, 2 skipped' },
     });
@@ -63,15 +63,15 @@ describe('the gate', () => {
     ...suites.map((suite) => `run test:${suite}`),
     'run lint',
     'run typecheck',
-  ])('ends red, and at once, when `npm %s` fails', (words) => {
-    const { status, last, calls } = gate({ [words]: { code: 3 } });
+  ])('fails at once if `npm %s` fails', (words) => {
+    const { status, last, calls } = runGate({ [words]: { code: 3 } });
     expect(calls.at(-1)).toBe(words);
     expect(status).toBe(3);
     expect(last).toBe('0 passed, 1 failed, 0 skipped');
   });
 
-  it('counts the failed tests of the suite that ended it', () => {
-    const { status, last } = gate({
+  it('counts the failed tests of the suite that stopped it', () => {
+    const { status, last } = runGate({
       test: { code: 1, prints: '8 passed, 2 failed, 1 skipped' },
     });
     expect(last).toBe('8 passed, 2 failed, 1 skipped');

@@ -7,7 +7,7 @@ const read = (name: string) => readFileSync(join(folder, name), 'utf8');
 
 describe('the workflows', () => {
   it.each(readdirSync(folder))(
-    '%s names each action by a commit, and its tag beside it',
+    '%s name each action by a commit, with its tag next to it',
     (name) => {
       const actions = [...read(name).matchAll(/uses: (.+)$/gm)].map(([, action = '']) => action);
       expect(actions.length).toBeGreaterThan(0);
@@ -26,7 +26,7 @@ describe('the workflows', () => {
   });
 });
 
-describe('the release', () => {
+describe('the release workflow', () => {
   const jobs = new Map(
     read('release.yml')
       .split(/^ {2}(?=\w+:\n {4}name:)/m)
@@ -34,19 +34,22 @@ describe('the release', () => {
       .map((text) => [text.slice(0, text.indexOf(':')), text]),
   );
 
-  it('builds where nothing can be written or signed', () => {
+  it('builds without permission to write or sign', () => {
     const build = jobs.get('build');
     expect(build).toContain('npm ci --ignore-scripts');
     expect(build).toContain('contents: read');
     expect(build).not.toContain(': write');
   });
 
-  it.each(['publish', 'announce'])('has no sources and installs nothing in the job %s', (name) => {
-    const job = jobs.get(name);
-    expect(job).toContain('actions/download-artifact@');
-    expect(job).toContain(': write');
-    expect(job).not.toMatch(/actions\/checkout|npm (ci|install|run|pack)|npx/);
-  });
+  it.each(['publish', 'announce'])(
+    'has no sources and installs no package in the job %s',
+    (name) => {
+      const job = jobs.get(name);
+      expect(job).toContain('actions/download-artifact@');
+      expect(job).toContain(': write');
+      expect(job).not.toMatch(/actions\/checkout|npm (ci|install|run|pack)|npx/);
+    },
+  );
 
   it('publishes after the tests and the build', () => {
     expect(jobs.get('publish')).toContain('needs: [test, build]');

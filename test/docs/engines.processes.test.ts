@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { startFakeServer, type FakeServer } from 'postreel/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { bundled } from '../support/node/bundled.js';
+import { bundleScript } from '../support/node/bundled.js';
 
 const page = readFileSync('docs/engines.md', 'utf8');
 mkdirSync('test/.tmp', { recursive: true });
@@ -23,7 +23,7 @@ function recipe(title: string): string {
 async function script(name: string, code: string): Promise<string> {
   const path = join(folder, name);
   writeFileSync(path, code);
-  const { path: built, remove } = await bundled(path);
+  const { path: built, remove } = await bundleScript(path);
   clean.push(remove);
   return built;
 }

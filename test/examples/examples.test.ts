@@ -4,12 +4,12 @@ import { build } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runAll } from '../support/scripts.js';
 
-// It waits most of its time, so the others run beside it.
+// The slowest example starts first: it mostly waits, while the others run.
 const slowest = '22-hundred-videos.ts';
 const names = readdirSync('examples').filter((name) => name.endsWith('.ts') && name !== slowest);
 const examples = [slowest, ...names].map((name) => ({ name, path: join('examples', name) }));
 
-// Inside the repository, where `postreel` means this package, and compiled once, not one by one.
+// Inside the repository, where `postreel` means this package; compiled once for all examples.
 mkdirSync('test/.tmp', { recursive: true });
 const folder = mkdtempSync('test/.tmp/examples-');
 await build({ entryPoints: examples.map(({ path }) => path), outdir: folder, tsconfigRaw: {} });
@@ -22,7 +22,7 @@ describe('the examples', () => {
     expect(numbers.sort((a, b) => a - b)).toEqual(examples.map((_, index) => index + 1));
   });
 
-  it.each(examples)('$name says what it is about in its first line', ({ path }) => {
+  it.each(examples)('$name says in its first line what it does', ({ path }) => {
     expect(readFileSync(path, 'utf8')).toMatch(/^\/\/ [A-Z].*\.\n/);
   });
 

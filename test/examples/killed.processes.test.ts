@@ -7,7 +7,8 @@ import { build } from 'esbuild';
 import { withServices } from '../support/scripts.js';
 import { documents, snippetsOf } from '../support/snippets.js';
 
-// Every program of the README, the recipes and the examples: what it mails, spends or creates.
+// Runs every program of the README, the recipes and the examples, and counts its emails, files and
+// created records.
 
 interface Program {
   readonly name: string;
@@ -25,7 +26,7 @@ const programs: Program[] = [
     ),
 ];
 
-/** What it does stays done: killed and run again, it does the rest and nothing twice. */
+/** The effects last: a program that is killed and run again does only the rest. */
 const once: Readonly<Record<string, number>> = {
   '13-workflow.ts': 1,
   '22-hundred-videos.ts': 100,
@@ -35,7 +36,7 @@ const once: Readonly<Record<string, number>> = {
   'README.md 2': 3,
   'docs/recipes/cron.md 1': 2,
 };
-/** It does its one thing in each run: whoever runs it again asks for another one. */
+/** The effects happen in each run: a second run repeats them on purpose. */
 const eachRun: Readonly<Record<string, number>> = {
   '01-send.ts': 1,
   '02-send-a-template.ts': 1,
@@ -57,11 +58,11 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-describe('a program of the documents', () => {
+describe('a program of the documentation', () => {
   it.each(programs)(
-    '$name makes what its row says',
+    '$name has the effects in its row',
     async ({ name, code }) => {
-      const script = await compiled(name, code);
+      const script = await compileProgram(name, code);
       await withServices(async (run, fake) => {
         const before = madeAt(fake).length;
         const { code, output } = await run([script]);
@@ -73,9 +74,9 @@ describe('a program of the documents', () => {
   );
 
   it.each(programs.filter(({ name }) => name in once))(
-    '$name, run twice, does it once',
+    '$name, run twice, has its effects once',
     async ({ name, code }) => {
-      const script = await compiled(name, code);
+      const script = await compileProgram(name, code);
       await withServices(async (run, fake) => {
         const before = madeAt(fake).length;
         await run([script]);
@@ -88,9 +89,9 @@ describe('a program of the documents', () => {
   );
 
   it.each(programs.filter(({ name }) => name in once))(
-    '$name, killed at any call and run again, does nothing twice',
+    '$name, killed at any call and run again, repeats no effect',
     async ({ name, code: source }) => {
-      const script = await compiled(name, source);
+      const script = await compileProgram(name, source);
       let calls = 1;
       for (const share of [0, 0.3, 0.7, 1]) {
         await withServices(async (run, fake) => {
@@ -107,7 +108,8 @@ describe('a program of the documents', () => {
           calls = writesAt(fake);
           const made = madeAt(fake);
           expect(made.filter((thing, index) => made.indexOf(thing) !== index)).toEqual([]);
-          // What was under way may have happened: it is named, and never repeated.
+          // A call that was in flight may have happened: the program names it, and does not repeat
+          // it.
           expect(code === 0 || output.includes('unknown'), output).toBe(true);
         });
       }
@@ -116,7 +118,7 @@ describe('a program of the documents', () => {
   );
 });
 
-/** What was mailed, spent or created, each thing by what tells it from the others. */
+/** The emails, files and created records, each with a distinct text. */
 function madeAt({ messaging, media }: FakeServer): string[] {
   const { campaigns, workflows } = messaging.project;
   return [
@@ -131,7 +133,7 @@ function writesAt({ messaging, media }: FakeServer): number {
   return [...messaging.requests, ...media.requests].filter(({ method }) => method !== 'GET').length;
 }
 
-async function compiled(name: string, code: string): Promise<string> {
+async function compileProgram(name: string, code: string): Promise<string> {
   const file = resolve(folder, name.replaceAll(/\W/g, '-'));
   await writeFile(`${file}.ts`, code);
   await build({ entryPoints: [`${file}.ts`], outfile: `${file}.mjs`, tsconfigRaw: {} });

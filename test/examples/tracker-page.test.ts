@@ -8,7 +8,7 @@ let profile: Profile;
 let page: Page;
 
 beforeAll(async () => {
-  // The command of the document, in a group of processes of its own, so that all of them end.
+  // The documented command, in a separate process group, so that all its processes can be ended.
   server = spawn('npm', ['run', '--silent', 'demo:tracker'], { detached: true });
   profile = await openProfile('chromium');
   page = await profile.context.newPage();
@@ -27,7 +27,7 @@ const answer = (status: string) =>
   ]);
 
 describe('the demo page of the tracker', () => {
-  it('shows a delivery, at the page and at the service', async () => {
+  it('shows a delivery, in the page and at the service', async () => {
     await page.getByText('Track one').click();
     await page.locator('#notices').getByText('delivered #1').waitFor();
     await page.locator('#arrivals').getByText('clicked #1 200').waitFor();
@@ -37,7 +37,7 @@ describe('the demo page of the tracker', () => {
       '0',
     ]);
   });
-  it('shows what waits in the queue, until it is sent', async () => {
+  it('shows the waiting events until they are sent', async () => {
     await page.getByText('Pause').click();
     await page.getByText('Track one').click();
     await page.locator('#queue').getByText('clicked #2 waits').waitFor();
@@ -46,14 +46,14 @@ describe('the demo page of the tracker', () => {
     await page.locator('#arrivals').getByText('clicked #2 200').waitFor();
     await until(async () => (await text('queued')) === '0');
   });
-  it('shows a drop when the service says no', async () => {
+  it('shows a dropped event if the service rejects it', async () => {
     await answer('400');
     await page.getByText('Track one').click();
     await page.locator('#notices').getByText('dropped #3 rejected').waitFor();
     expect(await text('dropped')).toBe('1');
     await answer('200');
   });
-  it('loses and repeats nothing over a reload', async () => {
+  it('loses and repeats no event over a reload', async () => {
     await page.getByText('Track 15 and reload').click();
     await until(async () => Number(await text('taken')) >= 17);
     await page.getByText('Track one').click();

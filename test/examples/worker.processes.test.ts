@@ -8,7 +8,7 @@ import PgBoss from 'pg-boss';
 import type { VideoJob } from 'postreel';
 import { startFakeServer, type FakeServer } from 'postreel/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundled } from '../support/node/bundled.js';
+import { bundleScript } from '../support/node/bundled.js';
 import { noPostgres, startPostgres } from '../support/stores/postgres-server.js';
 import { noRedis, startRedis } from '../support/stores/redis-server.js';
 
@@ -25,8 +25,8 @@ const jobs = ['one', 'two', 'three'].map((prompt): VideoJob => ({
   prompt,
 }));
 
-describe('a worker of the examples', () => {
-  const scripts: Awaited<ReturnType<typeof bundled>>[] = [];
+describe('a worker in the examples', () => {
+  const scripts: Awaited<ReturnType<typeof bundleScript>>[] = [];
   let fake: FakeServer;
   let folder = '';
   beforeAll(async () => {
@@ -39,13 +39,13 @@ describe('a worker of the examples', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Runs it until it has saved all files, and then stops it as a deployment would. */
+  /** Runs the worker until it has saved all files, and then stops it as a deployment would. */
   async function run(
     engine: 'bullmq' | 'pg-boss',
     store: Record<string, string>,
     isDone: () => Promise<boolean>,
   ): Promise<void> {
-    const script = await bundled(`examples/worker/${engine}.ts`);
+    const script = await bundleScript(`examples/worker/${engine}.ts`);
     scripts.push(script);
     const before = fake.media.files.length;
     const cwd = await mkdtemp(join(folder, 'run-'));

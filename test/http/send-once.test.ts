@@ -11,35 +11,38 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** What `fetch` gets. */
-async function sent(init: RequestInit): Promise<Sent> {
-  let seen: Sent = {};
+/** The request that `sendOnce` passes to `fetch`. */
+async function initSentFor(init: RequestInit): Promise<Sent> {
+  let passedInit: Sent = {};
   const fetch = (_url: unknown, given?: Sent) => {
-    seen = given ?? {};
+    passedInit = given ?? {};
     return Promise.resolve(new Response());
   };
   await sendOnce(fetch, 'https://a.test', init);
-  return seen;
+  return passedInit;
 }
 
-describe('where Deno repeats requests on its own', () => {
-  it.each(['POST', 'PATCH', 'PUT', 'DELETE'])('a %s has a body that streams', async (method) => {
-    vi.stubGlobal('Deno', {});
-    const text = await sent({ ...request, method, body: 'text' });
-    expect(text).toMatchObject({ headers: { a: 'b' }, duplex: 'half' });
-    expect(text.body).toBeInstanceOf(ReadableStream);
-    await expect(new Response(text.body ?? null).text()).resolves.toBe('text');
-    const nothing = await sent({ ...request, method });
-    expect(nothing.body).toBeInstanceOf(ReadableStream);
-    await expect(new Response(nothing.body ?? null).text()).resolves.toBe('');
-  });
+describe('Deno, which repeats requests by itself', () => {
+  it.each(['POST', 'PATCH', 'PUT', 'DELETE'])(
+    'gets the body of a %s as a stream',
+    async (method) => {
+      vi.stubGlobal('Deno', {});
+      const text = await initSentFor({ ...request, method, body: 'text' });
+      expect(text).toMatchObject({ headers: { a: 'b' }, duplex: 'half' });
+      expect(text.body).toBeInstanceOf(ReadableStream);
+      await expect(new Response(text.body ?? null).text()).resolves.toBe('text');
+      const nothing = await initSentFor({ ...request, method });
+      expect(nothing.body).toBeInstanceOf(ReadableStream);
+      await expect(new Response(nothing.body ?? null).text()).resolves.toBe('');
+    },
+  );
 });
 
 it.each(['POST', 'PATCH', 'PUT', 'DELETE'])(
-  'where Bun repeats requests on its own, a %s has a connection for itself',
+  'on Bun, which repeats requests by itself, a %s gets a separate connection',
   async (method) => {
     vi.stubGlobal('Bun', {});
-    await expect(sent({ ...request, method })).resolves.toMatchObject({ keepalive: false });
+    await expect(initSentFor({ ...request, method })).resolves.toMatchObject({ keepalive: false });
   },
 );
 
@@ -67,7 +70,7 @@ const calls: readonly [string, (fetch: typeof globalThis.fetch) => PromiseLike<u
   ],
 ];
 
-/** What `fetch` gets of a call. */
+/** The `init` of every request that the call passes to `fetch`. */
 async function initsOf(send: (fetch: typeof globalThis.fetch) => PromiseLike<unknown>) {
   const inits: (RequestInit | undefined)[] = [];
   await send((_url, init) => {
@@ -77,21 +80,24 @@ async function initsOf(send: (fetch: typeof globalThis.fetch) => PromiseLike<unk
   return inits;
 }
 
-// Each of these was once sent past it.
-it.each(calls)('where Bun repeats requests, %s has a connection for itself', async (_, send) => {
-  vi.stubGlobal('Bun', {});
-  expect(await initsOf(send)).toEqual([expect.objectContaining({ keepalive: false })]);
-});
+// Each of these calls once bypassed `sendOnce`.
+it.each(calls)(
+  'on Bun, which repeats requests by itself, %s gets a separate connection',
+  async (_, send) => {
+    vi.stubGlobal('Bun', {});
+    expect(await initsOf(send)).toEqual([expect.objectContaining({ keepalive: false })]);
+  },
+);
 
-// Next.js answers an equal POST from its cache: "ok", and nothing is sent.
+// Next.js would answer an equal POST from its cache with "ok", without sending it.
 it.each([
   ...calls,
   ['a read', (fetch: typeof globalThis.fetch) => messagingOver(fetch).contacts.get('con_1')],
-] as typeof calls)('%s is not answered from a cache', async (_, send) => {
+] as typeof calls)('%s is never answered from a cache', async (_, send) => {
   expect(await initsOf(send)).toEqual([expect.objectContaining({ cache: 'no-store' })]);
 });
 
-it('a worker that knows no `cache` gets none', async () => {
+it('a worker that does not know the `cache` option does not get it', async () => {
   const Known = Request;
   vi.stubGlobal(
     'Request',
@@ -108,12 +114,12 @@ it('a worker that knows no `cache` gets none', async () => {
   expect(init).not.toHaveProperty('cache');
 });
 
-it('everything else is left alone', async () => {
+it('every other request is passed to `fetch` unchanged', async () => {
   const post = { ...request, body: 'text' };
-  expect(await sent(post)).toEqual({ ...post, cache: 'no-store' });
+  expect(await initSentFor(post)).toEqual({ ...post, cache: 'no-store' });
   const get = { ...request, method: 'GET' };
   for (const runtime of ['Bun', 'Deno']) {
     vi.stubGlobal(runtime, {});
-    expect(await sent(get)).toEqual({ ...get, cache: 'no-store' });
+    expect(await initSentFor(get)).toEqual({ ...get, cache: 'no-store' });
   }
 });

@@ -15,24 +15,24 @@ afterEach(() => rm(folder, { recursive: true }));
 const older = (item: JournalItem, ageMs: number): JournalItem => ({ ...item, ageMs });
 
 describe('testJournal()', () => {
-  it('passes the journal in memory', async () => {
+  it('accepts the journal in memory', async () => {
     const journal = memoryJournal();
     await testJournal(() => journal, { runs: 50 });
   });
 
-  it('passes the journal in a file', async () => {
+  it('accepts the journal in a file', async () => {
     await testJournal(() => fileJournal(join(folder, 'journal.jsonl')), { runs: 2 });
   });
 
   it.each<[string, (memory: JournalStore) => Partial<JournalStore>]>([
     [
-      'writes whatever stands there',
+      'writes without comparing',
       (memory) => ({
         swap: async (key, _, to) => memory.swap(key, (await memory.get(key))?.value, to),
       }),
     ],
     [
-      'answers with what it was given, not with what stands',
+      'returns the value it was given, not the stored one',
       (memory) => ({
         swap: async (key, from, to) => {
           await memory.swap(key, from, to);
@@ -41,7 +41,7 @@ describe('testJournal()', () => {
       }),
     ],
     [
-      'looks first and writes then',
+      'reads and writes in two steps',
       (memory) => ({
         swap: async (key, from, to) => {
           const before = (await memory.get(key))?.value;
@@ -94,13 +94,13 @@ describe('testJournal()', () => {
       }),
     ],
     [
-      'answers with keys that are not there',
+      'returns missing keys',
       (memory) => ({
         get: async (key) => (await memory.get(key)) ?? { key, value: '""', ageMs: 0 },
       }),
     ],
     [
-      'tells ages in seconds',
+      'returns ages in seconds',
       (memory) => ({
         get: async (key) => {
           const item = await memory.get(key);
@@ -109,7 +109,7 @@ describe('testJournal()', () => {
       }),
     ],
     [
-      'knows no ages',
+      'always returns the age 0',
       (memory) => ({
         get: async (key) => {
           const item = await memory.get(key);
@@ -118,13 +118,13 @@ describe('testJournal()', () => {
       }),
     ],
     [
-      'does not begin an age anew',
+      'does not reset an age when a value is written again',
       (memory) => ({
         swap: async (key, from, to) =>
           from === to ? (await memory.get(key))?.value : memory.swap(key, from, to),
       }),
     ],
-  ])('finds a store that %s', async (_, fault) => {
+  ])('rejects a store that %s', async (_, fault) => {
     const memory = memoryJournal();
     const store = { ...memory, ...fault(memory) };
     await expect(testJournal(() => store, { runs: 10 })).rejects.toThrow(
@@ -132,7 +132,7 @@ describe('testJournal()', () => {
     );
   });
 
-  it('finds a store whose instances do not see each other', async () => {
+  it("rejects a store whose instances do not see each other's entries", async () => {
     await expect(testJournal(() => memoryJournal())).rejects.toThrow('The journal store is wrong');
   });
 });

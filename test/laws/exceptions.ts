@@ -1,20 +1,22 @@
 import { expect } from 'vitest';
 
-/** One thing that a law holds for. */
+/** One case of a law. */
 export interface Subject {
-  /** Found once in its law, e.g. `messaging.contacts.deleteAll(ids)`. */
+  /** The name of the case, unique within its law, e.g. `messaging.contacts.deleteAll(ids)`. */
   readonly name: string;
-  /** Throws, or rejects, where the law is broken. */
+  /** Throws or rejects if this case breaks the law. */
   readonly check: () => unknown;
 }
 
 /**
- * Subjects that do not hold yet, under the finding (`M1`, `Q5`) whose owner mends them. Once one of
- * them holds, the law fails until it is taken off this list.
+ * Subjects that break a law today, grouped by the finding (`M1`, `Q5`) that will fix them. Once a
+ * listed subject passes, the law fails until the subject is removed from this list.
  */
 export type Exceptions = Readonly<Record<string, readonly string[]>>;
 
-/** Checks every subject, reports all that fail at once, and prints how many were tried. */
+/**
+ * Checks every subject, reports all failures at once, and prints the number of subjects checked.
+ */
 export async function holdLaw(
   law: string,
   subjects: readonly Subject[],

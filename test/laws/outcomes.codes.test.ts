@@ -7,7 +7,7 @@ import { holdLaw, type Subject } from './exceptions.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
 
-/** Every code of the system, of undici, of names and of TLS. */
+/** Every error code of the system, of undici, of DNS and of TLS. */
 const codes = [
   ...Object.keys(constants.errno),
   ...Object.values(undiciErrors).map((Kind) => codeOf(Kind)),
@@ -20,8 +20,8 @@ const codes = [
   ...['ConnectionRefused', 'FailedToOpenSocket', 'DNSResolveFailed', 'ConnectionClosed'],
 ].filter((code) => code !== undefined);
 
-/** Codes that only a connection can have that never opened. */
-const ofConnecting: readonly string[] = [
+/** The codes that only a connection that never opened can have. */
+const connectCodes: readonly string[] = [
   ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'],
   ...['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME'],
   ...['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
@@ -40,12 +40,12 @@ interface Facts {
   readonly address?: string;
 }
 
-it('a code is `not-sent` only where nothing can have left, whatever its words', async () => {
+it("a code means `not-sent` only if no byte can have been sent, whatever the error's message", async () => {
   const subjects = [...new Set(codes)].flatMap((code) =>
     systemCalls.map((syscall): Subject => {
       const isProof =
         syscall === undefined
-          ? ofConnecting.includes(code)
+          ? connectCodes.includes(code)
           : syscall === 'connect' || syscall === 'getaddrinfo';
       const cause = fault({ code, syscall });
       return {
@@ -65,12 +65,15 @@ const reset = fault({ code: 'ECONNRESET', syscall: 'read' });
 const circle = new Error('a');
 circle.cause = circle;
 
-describe('a fault', () => {
+describe('a network error', () => {
   it.each<[string, unknown]>([
-    ['each address of the host refused', new AggregateError([refused, refused])],
+    ['each address of the host refused the connection', new AggregateError([refused, refused])],
     ['this very host was not found', fault({ code: 'ENOTFOUND', hostname: 'messaging.test' })],
-    ['its port refused', fault({ code: 'ECONNREFUSED', syscall: 'connect', port: 443 })],
-  ])('proves that nothing was sent: %s', async (_, thrown) => {
+    [
+      'its port refused the connection',
+      fault({ code: 'ECONNREFUSED', syscall: 'connect', port: 443 }),
+    ],
+  ])('proves that nothing was sent if %s', async (_, thrown) => {
     await expectOutcome(thrown, true);
   });
 
@@ -78,7 +81,10 @@ describe('a fault', () => {
     ['one address refused, another was reset', new AggregateError([refused, reset])],
     ['another host was not found', fault({ code: 'ENOTFOUND', hostname: 'x.test' })],
     ['another port refused', fault({ code: 'ECONNREFUSED', syscall: 'connect', port: 80 })],
-    ['only words', new Error('tcp connect error: connection refused')],
+    [
+      'only the message mentions a connection error',
+      new Error('tcp connect error: connection refused'),
+    ],
     [
       'the words of Deno, elsewhere',
       new TypeError('error sending request for url (https://x/): client error (Connect): refused'),
@@ -89,17 +95,17 @@ describe('a fault', () => {
     ['it causes itself', circle],
     ['it is a text', 'nothing is known'],
     ['it is nothing', undefined],
-  ])('proves nothing: %s', async (_, thrown) => {
+  ])('proves nothing if %s', async (_, thrown) => {
     await expectOutcome(thrown, false);
   });
 });
 
-describe("a fault of Node's proxy", () => {
+describe("a network error behind Node's proxy", () => {
   const refused = (address: string, port = 3128) =>
     fault({ code: 'ECONNREFUSED', syscall: 'connect', address, port });
   const named = 'http://user:secret@proxy.test:3128';
   const numbered = 'http://user:secret@127.0.0.1:3128/';
-  const over = (variables: Record<string, string>) => {
+  const withEnv = (variables: Record<string, string>) => {
     for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_USE_ENV_PROXY']) {
       vi.stubEnv(name.toLowerCase(), '');
       vi.stubEnv(name, '');
@@ -110,15 +116,19 @@ describe("a fault of Node's proxy", () => {
   afterEach(() => void vi.unstubAllEnvs());
 
   it.each<[string, Record<string, string>, unknown]>([
-    ['it refused', { HTTPS_PROXY: numbered }, refused('127.0.0.1')],
-    ['it has a name', { HTTPS_PROXY: named }, refused('10.0.0.1')],
+    ['the proxy refused the connection', { HTTPS_PROXY: numbered }, refused('127.0.0.1')],
     [
-      'its name was not found',
+      'the proxy, given by name, refused the connection',
+      { HTTPS_PROXY: named },
+      refused('10.0.0.1'),
+    ],
+    [
+      'the name of the proxy was not found',
       { HTTPS_PROXY: named },
       fault({ code: 'ENOTFOUND', hostname: 'proxy.test' }),
     ],
     [
-      'it cannot be routed to',
+      'there is no route to the proxy',
       { HTTPS_PROXY: named },
       fault({ code: 'EHOSTUNREACH', syscall: 'connect', address: '10.0.0.1', port: 3128 }),
     ],
@@ -133,8 +143,8 @@ describe("a fault of Node's proxy", () => {
       { HTTPS_PROXY: numbered, NO_PROXY: 'other.test, x.messaging.test, messaging.test:80' },
       refused('127.0.0.1'),
     ],
-  ])('proves that nothing was sent: %s', async (_, variables, thrown) => {
-    over(variables);
+  ])('proves that nothing was sent if %s', async (_, variables, thrown) => {
+    withEnv(variables);
     const error = await expectOutcome(new TypeError('fetch failed', { cause: thrown }), true);
     expect(error?.message).toMatch(
       /could not reach the proxy (proxy\.test:3128|127\.0\.0\.1:3128|\[::1\]:80) \(E/,
@@ -143,7 +153,11 @@ describe("a fault of Node's proxy", () => {
   });
 
   it.each<[string, Record<string, string>, unknown]>([
-    ['it is off', { HTTPS_PROXY: numbered, NODE_USE_ENV_PROXY: '' }, refused('127.0.0.1')],
+    [
+      'the proxy is switched off',
+      { HTTPS_PROXY: numbered, NODE_USE_ENV_PROXY: '' },
+      refused('127.0.0.1'),
+    ],
     ['another address refused', { HTTPS_PROXY: numbered }, refused('127.0.0.2')],
     ['another port refused', { HTTPS_PROXY: numbered }, refused('127.0.0.1', 3129)],
     [
@@ -164,13 +178,13 @@ describe("a fault of Node's proxy", () => {
     ],
     ['NO_PROXY names all hosts', { HTTPS_PROXY: numbered, NO_PROXY: '*' }, refused('127.0.0.1')],
     [
-      'the connection to it broke',
+      'the connection to the proxy broke',
       { HTTPS_PROXY: numbered },
       fault({ code: 'ECONNRESET', syscall: 'read' }),
     ],
-    ['there is none', {}, refused('127.0.0.1')],
-  ])('proves nothing: %s', async (_, variables, thrown) => {
-    over(variables);
+    ['there is no proxy', {}, refused('127.0.0.1')],
+  ])('proves nothing if %s', async (_, variables, thrown) => {
+    withEnv(variables);
     await expectOutcome(new TypeError('fetch failed', { cause: thrown }), false);
   });
 });
@@ -190,22 +204,22 @@ async function expectOutcome(
   );
   const { error } = await client.send(mail).safe();
   const [code, outcome] = isProof ? ['NOT_CONNECTED', 'not-sent'] : ['CONNECTION_LOST', 'unknown'];
-  const isLimit = error?.code === 'TIMEOUT'; // one of undici's own
+  const isLimit = error?.code === 'TIMEOUT'; // a code of undici
   expect([error?.code, error?.outcome]).toEqual([isLimit ? 'TIMEOUT' : code, outcome]);
   expect(requests).toBe(1);
   return error;
 }
 
-/** The words mislead. */
+/** The message is misleading on purpose. */
 function fault(facts: Facts): Error {
-  const words = 'tcp connect error: connection refused, invalid peer certificate';
-  return Object.assign(new Error(words), facts);
+  const misleadingMessage = 'tcp connect error: connection refused, invalid peer certificate';
+  return Object.assign(new Error(misleadingMessage), facts);
 }
 
 function codeOf(Kind: unknown): string | undefined {
   try {
     return new (Kind as new () => { code?: string })().code;
   } catch {
-    return undefined; // some need arguments
+    return undefined; // some constructors need arguments
   }
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import fc from '../support/property.js';
 
 describe('the DNS records of a domain', () => {
-  it('are read from what the service answers, as a table and as a zone file', async () => {
+  it("are read from the service's response, as a table and as a zone file", async () => {
     const { secretKey: apiKey, baseUrl, fetch } = createFakeMessaging();
     const messaging = new MessagingClient({ apiKey, baseUrl, fetch });
     const domain = await messaging.domains.create({ domain: 'mail.example.com' });
@@ -28,13 +28,13 @@ describe('the DNS records of a domain', () => {
     expect(dnsZone(domain)).toBe('a.example. IN TXT "v"\n');
   });
 
-  it('are none where the service shows none', () => {
+  it('are an empty list if the service returns no records', () => {
     expect(dnsRecords({ id: 'dom_1', type: 'sending', name: 'example.com' })).toEqual([]);
     expect(dnsRecords({ type: 'TXT', name: 'a', value: 'v\nb IN A 127.0.0.1' })).toEqual([]);
     expect(dnsZone({ id: 'dom_1' })).toBe('');
   });
 
-  it('keep priorities, times to live and names', () => {
+  it('keep priorities, times to live and host names', () => {
     const records = [
       { type: 'MX', name: '@', value: 'mx.example.net', priority: '5', ttl: 3600 },
       { type: 'MX', name: 'bounce', value: 'mx.example.net' },
@@ -50,7 +50,7 @@ describe('the DNS records of a domain', () => {
     expect(dnsTable({ records })).toContain('5 mx.example.net');
   });
 
-  it('of any text are strings of at most 255 characters that give the text again', () => {
+  it('split a text of any length into strings of at most 255 characters', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[ -~]{1,600}$/), (value) => {
         fc.pre(!/^".*"$/.test(value));

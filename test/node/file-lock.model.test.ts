@@ -4,14 +4,14 @@ import { pidScope } from '../../src/node/pid-scope.js';
 import fc, { runs, type Scheduler } from '../support/property.js';
 
 const disk = vi.hoisted(() => ({
-  /** The names in each folder, with the times of the files. */
+  /** The names in each folder, with the modification times of the files. */
   folders: new Map<string, Map<string, number>>(),
   turn: (): Promise<unknown> => Promise.resolve(),
-  /** So many looks at the folder work; then one fails. */
-  looks: Infinity,
+  /** The number of folder reads that succeed before one fails. */
+  readsLeft: Infinity,
 }));
 
-// Each call waits for its turn, then happens at once, as on a disk.
+// Each operation waits for its turn, then happens atomically, as on a disk.
 vi.mock('node:fs/promises', () => {
   const { folders } = disk;
   const failing = (code: string) => Object.assign(new Error(code), { code });
@@ -40,7 +40,7 @@ vi.mock('node:fs/promises', () => {
       return { close: inTurn(() => undefined) };
     }),
     readdir: inTurn((path) => {
-      if (disk.looks-- === 0) {
+      if (disk.readsLeft-- === 0) {
         throw failing('EMFILE');
       }
       return [...folderOf(path).keys()];
@@ -63,13 +63,13 @@ vi.mock('node:fs/promises', () => {
 });
 vi.mock('node:timers/promises', () => ({ setTimeout: () => disk.turn() }));
 
-// What the setup has loaded holds the real disk.
+// The setup has already loaded the module with the real disk.
 vi.resetModules();
 const { withLock } = await import('../../src/node/file-lock.js');
 
 /**
- * Some work under one lock, each call to the disk in the order that the scheduler chooses: how many
- * at most were at it at once, and how many did it.
+ * Runs tasks under one lock; the scheduler chooses the order of all disk operations. Returns how
+ * many tasks ran at the same time at most, and how many finished.
  */
 async function work(scheduler: Scheduler, workers: number) {
   let turns = 0;
@@ -91,7 +91,7 @@ async function work(scheduler: Scheduler, workers: number) {
   return { most, done: results.filter(({ status }) => status === 'fulfilled').length };
 }
 
-it('lets one at a time do its work, in whatever order the disk is asked', async () => {
+it('a lock admits one task at a time, in every order of disk operations', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
@@ -100,14 +100,14 @@ it('lets one at a time do its work, in whatever order the disk is asked', async 
       fc.option(fc.nat({ max: 30 })),
       async (scheduler, workers, isLeft, looks) => {
         disk.folders.clear();
-        disk.looks = looks ?? Infinity;
+        disk.readsLeft = looks ?? Infinity;
         if (isLeft) {
-          // By a process that is dead.
+          // The claim of a dead process.
           disk.folders.set('file.lock', new Map([[`${pidScope()}-${2 ** 30}-a`, Date.now()]]));
         }
         const { most, done } = await work(scheduler, workers);
         expect(most).toBe(1);
-        expect(done).toBe(disk.looks < 0 ? workers - 1 : workers);
+        expect(done).toBe(disk.readsLeft < 0 ? workers - 1 : workers);
         expect(disk.folders.size).toBe(0);
       },
     ),

@@ -16,15 +16,17 @@ const taker = (path: string) => `
     if (isOpen) console.log(answer.slots[0]);
   }`;
 
-// A process of its own PID namespace, with the hostname of all others: a container, in short.
-const contained = ['unshare', '--pid', '--fork', '--mount-proc'];
+// A process in a separate PID namespace but with the same hostname, as in a container.
+const inContainer = ['unshare', '--pid', '--fork', '--mount-proc'];
 
 it.skipIf(!canContain())(
-  'lets one process at a time into a file, also between containers with one hostname (needs unshare)',
+  'a lock admits one process at a time to a file, also between containers with one hostname (needs unshare)',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'postreel-containers-'));
     const path = join(folder, 'budget.json');
-    const runs = await Promise.all([[], contained, contained].map((prefix) => run(prefix, path)));
+    const runs = await Promise.all(
+      [[], inContainer, inContainer].map((prefix) => run(prefix, path)),
+    );
     await rm(folder, { recursive: true, force: true });
     const slots = runs.flat();
     expect(slots).toHaveLength(limit);
@@ -35,14 +37,14 @@ it.skipIf(!canContain())(
 
 function canContain(): boolean {
   try {
-    execFileSync(contained[0]!, [...contained.slice(1), 'true'], { stdio: 'ignore' });
+    execFileSync(inContainer[0]!, [...inContainer.slice(1), 'true'], { stdio: 'ignore' });
     return true;
   } catch {
     return false;
   }
 }
 
-/** The slots that one process got. */
+/** Returns the slots that one process got. */
 function run(prefix: readonly string[], path: string): Promise<string[]> {
   const command = [...prefix, process.execPath, '--input-type=module', '-e', taker(path)];
   const child = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] });

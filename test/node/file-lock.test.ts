@@ -10,8 +10,8 @@ let folder = '';
 let path = '';
 const here = pidScope();
 const elsewhere = nameOf({ hostname: 'worker', bootId: 'other', pidNamespace: 'pid:[1]' });
-// The numbers of processes end far below.
-const nobody = 2 ** 30;
+// Far above any process number: such a process is never alive.
+const deadPid = 2 ** 30;
 const aDayMs = 86_400_000;
 
 beforeEach(async () => {
@@ -27,13 +27,13 @@ afterEach(async () => {
 let skippedMs = 0;
 const now = performance.now.bind(performance);
 
-/** Only the monotonic clock goes on: the disk is a real one. */
-function passes(ms: number): void {
+/** Advances only the monotonic clock: the disk is a real one, and its times stay. */
+function advanceClock(ms: number): void {
   skippedMs += ms;
   vi.spyOn(performance, 'now').mockImplementation(() => now() + skippedMs);
 }
 
-/** Leaves the claim of another process behind. */
+/** Writes the claim of another process into the folder. */
 async function claim(name: string, ageMs = 0): Promise<string> {
   const file = join(`${path}.lock`, name);
   await mkdir(`${path}.lock`, { recursive: true });
@@ -43,7 +43,7 @@ async function claim(name: string, ageMs = 0): Promise<string> {
   return file;
 }
 
-/** No task gets the lock before this claim is gone. */
+/** Expects that no task gets the lock until this claim is removed. */
 async function expectToWait(file: string): Promise<void> {
   let isDone = false;
   const waiting = withLock(path, () => {
@@ -57,7 +57,7 @@ async function expectToWait(file: string): Promise<void> {
 }
 
 describe('a lock between processes', () => {
-  it('lets one at a time do its work', async () => {
+  it('admits one task at a time', async () => {
     let inside = 0;
     let most = 0;
     const work = async () => {
@@ -69,14 +69,14 @@ describe('a lock between processes', () => {
     expect(most).toBe(1);
   });
 
-  it('leaves nothing behind, also when the work fails', async () => {
+  it('leaves no file behind, also if the task fails', async () => {
     const failing = withLock(path, () => Promise.reject(new Error('It broke.')));
     await expect(failing).rejects.toThrow('It broke.');
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('is taken over from a process that is dead', async () => {
-    await claim(`${here}-${nobody}-a`);
+  it('is taken over from a dead process', async () => {
+    await claim(`${here}-${deadPid}-a`);
     expect(await withLock(path, () => Promise.resolve('done'))).toBe('done');
   });
 
@@ -87,37 +87,37 @@ describe('a lock between processes', () => {
 
   it.each([
     ['of this process', process.pid, startToken()],
-    ['of another process that runs', process.ppid, '1'],
-  ])('is taken over from a worker thread %s that is dead', async (_, pid, start) => {
-    await claim(`${here}-${pid}-${start}-t${nobody}.1-a`);
+    ['of another running process', process.ppid, '1'],
+  ])('is taken over from a dead worker thread %s', async (_, pid, start) => {
+    await claim(`${here}-${pid}-${start}-t${deadPid}.1-a`);
     const warn = vi.spyOn(process, 'emitWarning');
     expect(await withLock(path, () => Promise.resolve('done'))).toBe('done');
-    expect(warn).not.toHaveBeenCalled(); // nobody waited for a minute
+    expect(warn).not.toHaveBeenCalled(); // no task waited for a minute
   });
 
   it.each([
     [
-      'a worker thread that runs',
+      'a running worker thread',
       `${here}-${process.pid}-${startToken()}-t${process.pid}.${startToken()}-a`,
     ],
-    ['a process that runs', `${here}-${process.ppid}-a`],
-    ['another machine or container', `${elsewhere}-${nobody}-a`],
-  ])('is left to %s', async (_, name) => {
+    ['a running process', `${here}-${process.ppid}-a`],
+    ['another machine or container', `${elsewhere}-${deadPid}-a`],
+  ])('is not taken over from %s', async (_, name) => {
     await expectToWait(await claim(name));
   });
 
   it.each([-aDayMs, -50_000, 0, 50_000, aDayMs])(
-    'is left to its holder, whose clock is %i ms behind',
+    'is not taken over from a holder whose clock is %i ms behind',
     async (ms) => {
       await expectToWait(await claim(`${here}-${process.pid}-${startToken()}-a`, ms));
-      await expectToWait(await claim(`${elsewhere}-${nobody}-1-a`, ms));
+      await expectToWait(await claim(`${elsewhere}-${deadPid}-1-a`, ms));
     },
   );
 
   it.each([-aDayMs, 0, aDayMs])(
     'is taken over a minute after its claim was first seen, also from a clock %i ms behind',
     async (ms) => {
-      await claim(`${elsewhere}-${nobody}-1-a`, ms);
+      await claim(`${elsewhere}-${deadPid}-1-a`, ms);
       await claim(`${here}-${process.ppid}-1-a`, ms);
       let isDone = false;
       const waiting = withLock(path, () => {
@@ -125,15 +125,15 @@ describe('a lock between processes', () => {
         return Promise.resolve();
       });
       await sleep(100);
-      passes(59_000);
+      advanceClock(59_000);
       await sleep(100);
       expect(isDone).toBe(false);
-      passes(1_100);
+      advanceClock(1_100);
       await waiting;
     },
   );
 
-  it('tells its holder when another process took it over', async () => {
+  it('warns its holder if another process took it over', async () => {
     await withLock(path, async (lock) => {
       expect(await lock.isHeld()).toBe(true);
       await rm(`${path}.lock`, { recursive: true });

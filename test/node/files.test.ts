@@ -11,8 +11,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-describe('csvFile', () => {
-  it('reads a file for an import, under its own name', async () => {
+describe('csvFile()', () => {
+  it('reads a file for an import, under its name', async () => {
     const path = join(folder, 'people.csv');
     await writeFile(path, 'email\nann@example.com\n');
     const { fetch, requests } = answering(() => ({ jobId: 'job_1' }));
@@ -22,7 +22,7 @@ describe('csvFile', () => {
     await expect(file.text()).resolves.toBe('email\nann@example.com\n');
   });
 
-  it('of more than 5 MB is refused before it is sent', async () => {
+  it('rejects a file of more than 5 MB before it is sent', async () => {
     const path = join(folder, 'people.csv');
     await writeFile(path, 'x'.repeat(5 * 1024 * 1024 + 1));
     const { fetch, requests } = answering(() => ({ jobId: 'job_1' }));
@@ -31,13 +31,13 @@ describe('csvFile', () => {
     expect(requests).toEqual([]);
   });
 
-  it('of a file that is not there says so', async () => {
+  it('rejects a missing file with its path', async () => {
     await expect(csvFile(join(folder, 'none.csv'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });
 
-describe('imageFile', () => {
-  it('reads an image for an upload, with its name; its type is found by the upload', async () => {
+describe('imageFile()', () => {
+  it('reads an image and its name; the upload detects its type', async () => {
     const path = join(folder, 'logo.png');
     await writeFile(path, Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a));
     const { fetch, requests } = answering(() => ({ url: 'https://cdn.example/logo.png' }));
@@ -47,7 +47,7 @@ describe('imageFile', () => {
   });
 });
 
-describe('attachment', () => {
+describe('attachment()', () => {
   const mail = { from: 'a@b.co', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' };
 
   it.each([
@@ -65,7 +65,7 @@ describe('attachment', () => {
     expect(body.attachments).toEqual([{ filename, contentType, content: 'aGk=' }]);
   });
 
-  it('of a file that is not there says so', async () => {
+  it('rejects a missing file with its path', async () => {
     await expect(attachment(join(folder, 'none.pdf'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

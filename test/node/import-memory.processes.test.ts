@@ -4,16 +4,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { bundled } from '../support/node/bundled.js';
+import { bundleScript } from '../support/node/bundled.js';
 
 const rows = 1_000_000;
 
-// Not by `rss`, which grows with the machine's leisure: a process whose heap may not grow ends if it
-// keeps what it has sent. Measured: 24 is enough for a million rows, 20 is not, since the first 5 MB of
-// a file wait until its encoding is certain.
+// The heap is limited instead of measuring `rss`, which depends on when the collector runs: a
+// process that kept the rows it has sent would run out of memory. Measured: 24 MB is enough for a
+// million rows and 20 MB is not, because the first 5 MB of a file are kept until the encoding is
+// known.
 const heapMb = 32;
 
-// A service that reads each file to its end and forgets it: the memory here is the client's alone.
+// The server reads each file to its end and discards it, so only the client uses memory.
 let largest = 0;
 const server = createServer((request, response) => {
   let bytes = 0;
@@ -27,9 +28,9 @@ const server = createServer((request, response) => {
   });
 });
 
-let child: Awaited<ReturnType<typeof bundled>>;
+let child: Awaited<ReturnType<typeof bundleScript>>;
 beforeAll(async () => {
-  child = await bundled('test/support/node/import-child.ts');
+  child = await bundleScript('test/support/node/import-child.ts');
   await once(server.listen(0, '127.0.0.1'), 'listening');
 });
 afterAll(async () => {
@@ -38,7 +39,7 @@ afterAll(async () => {
 });
 
 it.each(['objects', 'text'])(
-  `imports ${rows} rows of %s in flat memory`,
+  `an import of ${rows} rows of %s uses flat memory`,
   async (kind) => {
     const one = await importRows(1, kind);
     const { imported, failed, parts, rssMb } = await importRows(rows, kind);
@@ -46,7 +47,7 @@ it.each(['objects', 'text'])(
       `${rows} rows of ${kind}: ${parts} files, ${rssMb.toFixed(0)} MB; one row: ${one.rssMb.toFixed(0)} MB`,
     );
     expect({ imported, failed }).toEqual({ imported: rows, failed: [] });
-    // With the heap held small, what is left above one row are buffers: 60 MB were measured.
+    // The heap is limited, so the growth above the import of one row is buffers: measured 60 MB.
     expect(rssMb - one.rssMb).toBeLessThan(150);
     expect(parts).toBeGreaterThan(1);
     expect(largest).toBeLessThanOrEqual(5 * 1024 * 1024);
@@ -58,13 +59,13 @@ interface Imported {
   readonly imported: number;
   readonly failed: readonly unknown[];
   readonly parts: number;
-  /** The most that the process has ever had in memory. */
+  /** The peak memory of the process. */
   readonly rssMb: number;
 }
 
-/** Imports rows in a process of its own. */
+/** Imports rows in a separate process. */
 async function importRows(count: number, kind: string): Promise<Imported> {
-  const { port } = server.address() as AddressInfo; // of a socket
+  const { port } = server.address() as AddressInfo; // as: it listens on a port
   const env = {
     ...process.env,
     MESSAGING_BASE_URL: `http://127.0.0.1:${port}`,

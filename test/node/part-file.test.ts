@@ -20,8 +20,8 @@ let folder = '';
 let path = '';
 const here = pidScope();
 const elsewhere = nameOf({ hostname: 'worker', bootId: 'other', pidNamespace: 'pid:[1]' });
-// The numbers of processes end far below.
-const nobody = 2 ** 30;
+// Far above any process number: such a process is never alive.
+const deadPid = 2 ** 30;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'postreel-part-'));
@@ -34,8 +34,8 @@ afterEach(async () => {
 
 const facts = { version: '"a"', totalBytes: 12 };
 
-/** Leaves the part of another process behind, as it is named while that one fills it. */
-async function leave(owner: string, text: string, { ageMs = 0, totalBytes = 12 } = {}) {
+/** Writes the part of another process, under the name that it has while that process fills it. */
+async function writePartOf(owner: string, text: string, { ageMs = 0, totalBytes = 12 } = {}) {
   const own = await PartFile.open('file_1', path);
   const name = own.path.replace(/[0-9a-f]{16}-\d+-[^-]+(-[^-]+){4}\.part$/, `${owner}-x.part`);
   await own.remove();
@@ -45,8 +45,8 @@ async function leave(owner: string, text: string, { ageMs = 0, totalBytes = 12 }
   await utimes(name, at, at);
 }
 
-/** What a new download of the same file finds. */
-async function found() {
+/** Returns the part that a new download of the same file would continue. */
+async function findPart() {
   const part = await PartFile.open('file_1', path);
   const text = await readFile(part.path, 'utf8');
   const { earlier } = part;
@@ -54,34 +54,34 @@ async function found() {
   return { bytes: earlier?.bytes, text, others: await readdir(folder) };
 }
 
-describe('what an earlier download left', () => {
+describe('the part of an earlier download', () => {
   it.each([
     ['it gave up', 'left', 0],
-    ['its process is dead', `${here}-${nobody}`, 0],
-    ['nothing came for a quarter of an hour, wherever it ran', `${elsewhere}-${nobody}`, 901_000],
-  ])('is continued when %s, but for its last byte', async (_, owner, ageMs) => {
-    await leave(owner, 'Good', { ageMs });
-    expect(await found()).toEqual({ bytes: 3, text: 'Good', others: [] });
+    ['its process is dead', `${here}-${deadPid}`, 0],
+    ['no byte came for a quarter of an hour, on any machine', `${elsewhere}-${deadPid}`, 901_000],
+  ])('is continued, except for its last byte, if %s', async (_, owner, ageMs) => {
+    await writePartOf(owner, 'Good', { ageMs });
+    expect(await findPart()).toEqual({ bytes: 3, text: 'Good', others: [] });
   });
 
   it.each([
-    ['a process that runs', `${here}-${process.ppid}`],
-    ['another machine or container', `${elsewhere}-${nobody}`],
-  ])('stays that of %s', async (_, owner) => {
-    await leave(owner, 'Good');
-    const { bytes, others } = await found();
+    ['a running process', `${here}-${process.ppid}`],
+    ['another machine or container', `${elsewhere}-${deadPid}`],
+  ])('is left to %s', async (_, owner) => {
+    await writePartOf(owner, 'Good');
+    const { bytes, others } = await findPart();
     expect(bytes).toBeUndefined();
     expect(others).toHaveLength(2);
   });
 
-  it('is thrown away when it is longer than its file', async () => {
-    await leave('left', 'Good morning!');
-    expect(await found()).toEqual({ bytes: undefined, text: '', others: [] });
+  it('is deleted if it is longer than its file', async () => {
+    await writePartOf('left', 'Good morning!');
+    expect(await findPart()).toEqual({ bytes: undefined, text: '', others: [] });
   });
 
   it('may be the whole file', async () => {
-    await leave('left', 'Good morning');
-    expect(await found()).toMatchObject({ bytes: 11 });
+    await writePartOf('left', 'Good morning');
+    expect(await findPart()).toMatchObject({ bytes: 11 });
   });
 });
 
@@ -89,9 +89,9 @@ describe('a part of a file', () => {
   it('is written in as many steps as the disk takes', async () => {
     const part = await PartFile.open('file_1', path);
     const handle = await open(part.path);
-    const methods = Object.getPrototypeOf(handle) as FileHandle; // of all handles
+    const methods = Object.getPrototypeOf(handle) as FileHandle; // shared by all handles
     await handle.close();
-    const write = Reflect.get(methods, 'write') as (...values: unknown[]) => Promise<never>; // of them
+    const write = Reflect.get(methods, 'write') as (...values: unknown[]) => Promise<never>; // as: `write` takes any arguments
     const slow = vi.spyOn(methods, 'write').mockImplementation(function (
       this: FileHandle,
       ...[bytes, offset, length, position]: unknown[]
@@ -104,7 +104,7 @@ describe('a part of a file', () => {
     expect(await readFile(path, 'utf8')).toBe('Good morning');
   });
 
-  it('is removed by an abort, whatever the reason', async () => {
+  it('is removed by an abort with any reason', async () => {
     const controller = new AbortController();
     const reason = new ConnectionError('The worker stops.', { code: 'STOP', outcome: 'unknown' });
     const headers = { 'content-type': 'audio/mpeg', 'content-length': '12', etag: '"a"' };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundled } from '../support/node/bundled.js';
+import { bundleScript } from '../support/node/bundled.js';
 import { findRuntime, newest } from '../support/runtimes/runtimes.js';
 
 const program = `
@@ -34,13 +34,13 @@ interface Ending {
   readonly isForbidden: boolean;
 }
 
-describe('the files of Node under --permission', () => {
+describe('the functions of `postreel/node` under --permission', () => {
   let folder = '';
-  let built: Awaited<ReturnType<typeof bundled>>;
+  let built: Awaited<ReturnType<typeof bundleScript>>;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'postreel-permission-'));
     await writeFile(join(folder, 'program.ts'), program);
-    built = await bundled(join(folder, 'program.ts'));
+    built = await bundleScript(join(folder, 'program.ts'));
   });
   afterAll(async () => {
     await built.remove();
@@ -48,7 +48,7 @@ describe('the files of Node under --permission', () => {
   });
 
   const versions = newest.filter(({ name }) => name === 'Node');
-  it.each(versions)('are written by Node $version', async (version) => {
+  it.each(versions)('write their files on Node $version', async (version) => {
     const runtime = await findRuntime(version);
     if ('missing' in runtime) {
       console.log(`Node ${version.version} is not here: ${runtime.missing}`);
@@ -63,7 +63,7 @@ describe('the files of Node under --permission', () => {
     const { stdout } = await promisify(execFile)(runtime.command, [...rights, built.path, data]);
     const [value = '', end = ''] = stdout.trim().split('\n');
     expect(JSON.parse(value)).toEqual({ a: '1' });
-    // Some versions allow `fsync`: then there is nothing to warn of.
+    // Some versions allow `fsync`: then there is no warning.
     const { warnings, isForbidden } = JSON.parse(end) as Ending;
     expect(warnings).toHaveLength(isForbidden ? 1 : 0);
     expect(warnings.filter((text) => !text.includes('a power failure may lose'))).toEqual([]);

@@ -6,7 +6,7 @@ import { fileJournal, saveTo } from 'postreel/node';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { useRecordedDisk } from '../support/node/recorded-disk.js';
 
-// No test can cut the power: what is safe then is told by the order of writes, syncs and renames.
+// A test cannot cut the power: the order of writes, syncs and renames shows what would be safe.
 const { changes } = useRecordedDisk();
 
 let folder = '';
@@ -15,11 +15,11 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** The name of the folder, as it is noted. */
+/** The name of the folder, as the recorder writes it. */
 const here = () => basename(folder);
 
 describe('a journal in a file', () => {
-  it('has a write on the disk when it resolves, and the name of a new file', async () => {
+  it('has a write on the disk when its promise resolves, and also the name of a new file', async () => {
     const journal = fileJournal(join(folder, 'jobs.jsonl'));
     await journal.swap('a', undefined, '1');
     expect(changes).toEqual(['appendFile jobs.jsonl', 'sync jobs.jsonl', `sync ${here()}`]);
@@ -28,7 +28,7 @@ describe('a journal in a file', () => {
     expect(changes).toEqual(['appendFile jobs.jsonl', 'sync jobs.jsonl']);
   });
 
-  it('is replaced only by one that is on the disk', async () => {
+  it('is replaced only by a file that is on the disk', async () => {
     const path = join(folder, 'jobs.jsonl');
     const large = 'x'.repeat(1_200_000);
     await writeFile(path, `${JSON.stringify(['swap', 'a', null, large, Date.now()])}\n`);
@@ -47,7 +47,7 @@ describe('a journal in a file', () => {
 });
 
 describe('saveTo()', () => {
-  it('gives a file its name when its bytes are on the disk', async () => {
+  it('gives a file its final name after its bytes are on the disk', async () => {
     const headers = { 'content-type': 'audio/mpeg' };
     const fetch = () => Promise.resolve(new Response('Good morning', { headers }));
     const file = new MediaFile('file_1', 'https://cdn.test/file_1.mp3', { fetch });

@@ -8,9 +8,9 @@ import { endOf } from '../support/node/process-end.js';
 
 const names = ['Cats', 'Dogs', 'Birds'];
 const films = 20;
-// The processes run fast, but not so fast that a lock on the disk seems to take for ever.
+// Fast, but not so fast that a lock on the disk seems to take forever.
 const speed = 20;
-// Each process by itself would make a call every 2.5 s: six in this window.
+// Each process alone would make a call every 2.5 s: six in this window.
 const limits = { limit: 4, windowMs: 5_000 };
 
 let folder = '';
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-it('queues of three processes with one store keep to both limits together', async () => {
+it('queues of three processes with one rate budget store keep both limits together', async () => {
   const server = await startFakeServer({
     media: {
       rateLimit: limits,
@@ -36,10 +36,10 @@ it('queues of three processes with one store keep to both limits together', asyn
     const fileIds = ends.flatMap(({ output }) => output.trim().split('\n'));
     expect(fileIds).toHaveLength(names.length * films);
     expect(new Set(fileIds).size).toBe(names.length * films);
-    const { refused, inWindow, pending, accepted } = extremes(server);
+    const { refused, inWindow, pending, accepted } = measureLimits(server);
     expect({ refused, accepted }).toEqual({ refused: 0, accepted: names.length * films });
     expect(pending).toBeLessThanOrEqual(20);
-    // They did get in each other's way: one alone would have had twenty places for itself.
+    // The processes did compete: the limit of one process alone is twenty pending jobs.
     expect(pending).toBeGreaterThan(15);
     expect(inWindow).toBeLessThanOrEqual(limits.limit);
   } finally {
@@ -47,7 +47,7 @@ it('queues of three processes with one store keep to both limits together', asyn
   }
 }, 120_000);
 
-/** Runs a queue in a process of its own. */
+/** Runs a queue in a separate process. */
 function run(server: FakeServer, path: string, name: string) {
   const preload = ['--import', './test/support/node/fast-clock.mjs'];
   const shown = JSON.stringify(limits);
@@ -63,8 +63,8 @@ function run(server: FakeServer, path: string, name: string) {
   return endOf(child);
 }
 
-/** What the service saw of the limits. */
-function extremes({ media: { requests, files } }: FakeServer) {
+/** Measures both limits by the requests that the service received. */
+function measureLimits({ media: { requests, files } }: FakeServer) {
   const calls = requests.filter(({ method }) => method === 'POST').map(({ at }) => at);
   const inWindow = calls.map(
     (at) => calls.filter((to) => to >= at && to < at + limits.windowMs).length,

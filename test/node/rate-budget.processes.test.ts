@@ -24,8 +24,8 @@ const taker = (path: string, slots: number) => `
     await store.release('project', answer.slots[0], limits);
   }`;
 
-describe('fileRateBudgetStore between processes', () => {
-  it('never gives the same slot to two of them, nor one too many', async () => {
+describe('fileRateBudgetStore() between processes', () => {
+  it('never gives the same slot to two processes, nor one slot too many', async () => {
     const path = join(folder, 'budget.json');
     const runs = await Promise.all(Array.from({ length: 4 }, () => run(taker(path, limit))));
     const slots = runs.flatMap(({ lines }) => lines);
@@ -33,14 +33,14 @@ describe('fileRateBudgetStore between processes', () => {
     expect(new Set(slots).size).toBe(limit);
   });
 
-  it('is as good as before after some of them were killed', async () => {
+  it('works as before after some of the processes were killed', async () => {
     const path = join(folder, 'budget.json');
     const killed = await Promise.all(
       [3, 5, 8].map((afterLines) => run(taker(path, limit), afterLines)),
     );
     const before = killed.flatMap(({ lines }) => lines).length;
     const { lines } = await run(taker(path, limit));
-    // Each may have been killed between a slot and its line.
+    // Each process may have been killed between a slot and its line.
     expect(before + lines.length).toBeLessThanOrEqual(limit);
     expect(before + lines.length).toBeGreaterThanOrEqual(limit - killed.length);
     const { projects } = JSON.parse(await readFile(path, 'utf8')) as { projects: [string][] };
@@ -48,7 +48,7 @@ describe('fileRateBudgetStore between processes', () => {
   });
 });
 
-/** Runs a script with the built package; kills it after so many lines. */
+/** Runs a script with the built package; kills it after `killAfter` lines. */
 function run(script: string, killAfter = Number.POSITIVE_INFINITY) {
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -20,11 +20,11 @@ afterEach(async () => {
   await rm(dirname(dirname(path)), { recursive: true, force: true, maxRetries: 9 });
 });
 
-describe('fileRateBudgetStore', () => {
-  rateBudgetContract(() => fileRateBudgetStore(path) as Required<RateBudgetStore>, passes);
+describe('fileRateBudgetStore()', () => {
+  rateBudgetContract(() => fileRateBudgetStore(path) as Required<RateBudgetStore>, advanceClock);
 
   it.each(['', '{"now":1,"projects":[["project",', '[]', 'null', '\0\0\0\0'])(
-    'takes a file that was torn for an empty one: %j',
+    'treats a truncated file as empty: %j',
     async (text) => {
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, text);
@@ -35,14 +35,14 @@ describe('fileRateBudgetStore', () => {
     },
   );
 
-  it('is not held up by a lock and half a file of a process that was killed', async () => {
+  it('is not blocked by the lock and the draft of a killed process', async () => {
     await mkdir(`${path}.lock`, { recursive: true });
     await writeFile(`${path}.next`, '{"now":1,"proj');
     await slotOf(fileRateBudgetStore(path));
     expect(await readdir(dirname(path))).toEqual(['budget.json']);
   });
 
-  it('goes on counting after a restart of the machine, whose clock then begins anew', async () => {
+  it('keeps counting after a restart of the machine, whose monotonic clock then starts at zero', async () => {
     const clock = vi.spyOn(process.hrtime, 'bigint').mockReturnValue(900_000_000_000n);
     const store = fileRateBudgetStore(path);
     await store.release('project', await slotOf(store), limits);
@@ -53,26 +53,29 @@ describe('fileRateBudgetStore', () => {
     await slotOf(store);
   });
 
-  it.each([-3_600_000, 3_600_000])('does not notice that the clock is set by %i ms', async (ms) => {
-    const store = fileRateBudgetStore(path);
-    await store.release('project', await slotOf(store), limits);
-    await store.release('project', await slotOf(store), limits);
-    const now = Date.now() + ms;
-    vi.spyOn(Date, 'now').mockReturnValue(now);
-    const answer = await store.take('project', limits, leaseMs);
-    expect(answer).toEqual({ waitMs: expect.closeTo(60_000, -4) as number });
-  });
+  it.each([-3_600_000, 3_600_000])(
+    'is not affected by a clock that is set by %i ms',
+    async (ms) => {
+      const store = fileRateBudgetStore(path);
+      await store.release('project', await slotOf(store), limits);
+      await store.release('project', await slotOf(store), limits);
+      const now = Date.now() + ms;
+      vi.spyOn(Date, 'now').mockReturnValue(now);
+      const answer = await store.take('project', limits, leaseMs);
+      expect(answer).toEqual({ waitMs: expect.closeTo(60_000, -4) as number });
+    },
+  );
 
-  it('does not take what it cannot read for empty', async () => {
+  it('does not treat an unreadable file as empty', async () => {
     const store = fileRateBudgetStore(path);
     await slotOf(store);
     await rm(path);
-    await mkdir(path); // as unreadable as the file of another user, also for root
+    await mkdir(path); // a folder is as unreadable as the file of another user, also for root
     await expect(store.take('project', limits, leaseMs)).rejects.toThrow();
     expect((await stat(path)).isDirectory()).toBe(true);
   });
 
-  it('writes through no link that somebody has put there', async () => {
+  it('does not write through a link that another user has created', async () => {
     await mkdir(dirname(path), { recursive: true });
     const target = join(dirname(path), 'precious');
     await writeFile(target, 'not ours');
@@ -82,7 +85,7 @@ describe('fileRateBudgetStore', () => {
     expect(await readFile(target, 'utf8')).toBe('not ours');
   });
 
-  it('writes for its owner alone, and forgets what has expired', async () => {
+  it('writes a file that only its owner can read, and removes expired projects', async () => {
     const clock = vi.spyOn(process.hrtime, 'bigint').mockReturnValue(1_000_000_000n);
     const store = fileRateBudgetStore(path);
     await store.release('project', await slotOf(store), limits);
@@ -92,7 +95,7 @@ describe('fileRateBudgetStore', () => {
     expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ projects: [] });
   });
 
-  it('does many things at once in one go', async () => {
+  it('handles many calls in one write', async () => {
     const store = fileRateBudgetStore(path);
     const many = { ...limits, limit: 1_000 };
     const takes = Array.from({ length: 1_200 }, () => store.take('project', many, leaseMs));
@@ -100,7 +103,7 @@ describe('fileRateBudgetStore', () => {
     expect(answers.filter((answer) => 'slots' in answer)).toHaveLength(1_000);
   });
 
-  it('rejects where it cannot write, and a client then keeps to the limit by itself', async () => {
+  it('rejects if it cannot write; the client then keeps the limit by itself', async () => {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, '');
     const store = fileRateBudgetStore(join(path, 'below-a-file.json'));
@@ -115,7 +118,7 @@ describe('fileRateBudgetStore', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('does not hold the key of a client', async () => {
+  it('does not store the API key of a client', async () => {
     const { client } = clientWith(fileRateBudgetStore(path), 'sk_test_secret');
     await client.contacts.get('con_1');
     expect(await readFile(path, 'utf8')).not.toContain('secret');
@@ -125,8 +128,8 @@ describe('fileRateBudgetStore', () => {
 let skippedMs = 0;
 const uptime = process.hrtime.bigint.bind(process.hrtime);
 
-/** Only the machine's clock goes on: the disk is a real one. */
-function passes(ms: number): Promise<void> {
+/** Advances only the machine's clock: the disk is a real one. */
+function advanceClock(ms: number): Promise<void> {
   skippedMs += ms;
   vi.spyOn(process.hrtime, 'bigint').mockImplementation(
     () => uptime() + BigInt(skippedMs) * 1_000_000n,

@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { startFakeServer, type FakeServer } from 'postreel/testing';
 import type { SendEachReport } from 'postreel';
 import { expect, it } from 'vitest';
-import { bundled } from '../support/node/bundled.js';
+import { bundleScript } from '../support/node/bundled.js';
 
-/** `SEND_EACH=all` is 5,000 recipients and 20 kills; otherwise fewer. */
+/** `SEND_EACH=all` runs 5,000 recipients and 20 kills; the default is smaller. */
 const isWhole = process.env['SEND_EACH'] === 'all';
 const people = isWhole ? 5_000 : 600;
 const kills = isWhole ? 20 : 5;
 const lostAnswers = isWhole ? 30 : 6;
 
-it(`mails ${people} people over ${kills} SIGKILLs and ${lostAnswers} lost answers, nobody twice`, async () => {
-  const child = await bundled('test/support/node/send-child.ts');
+it(`sendEach() mails ${people} people over ${kills} SIGKILLs and ${lostAnswers} lost answers, nobody twice`, async () => {
+  const child = await bundleScript('test/support/node/send-child.ts');
   const messaging = { rateLimit: { limit: 1_000_000 } };
   const server = await startFakeServer({ messaging });
   const path = `${child.folder}/mail.jsonl`;
@@ -26,7 +26,7 @@ it(`mails ${people} people over ${kills} SIGKILLs and ${lostAnswers} lost answer
       const target = Math.ceil((people * (killed + Math.random())) / (kills + 1));
       const { process: one, end } = start();
       const watch = setInterval(() => {
-        // Somewhere between two answers: at once after a number of emails, or a little later.
+        // Kills between two answers: right after a number of emails, or a little later.
         if (server.messaging.outbox.length >= Math.max(target, from + 1)) {
           one.kill('SIGKILL');
         }
@@ -51,8 +51,8 @@ it(`mails ${people} people over ${kills} SIGKILLs and ${lostAnswers} lost answer
     expect(missing.filter((who) => !unknown.includes(who))).toEqual([]);
     expect(unknown.length).toBeGreaterThan(0);
 
-    const asked = JSON.parse((await start('send').end).output) as SendEachReport;
-    expect(asked).toMatchObject({ sent: unknown.length, failed: [], unknown: [] });
+    const resent = JSON.parse((await start('send').end).output) as SendEachReport;
+    expect(resent).toMatchObject({ sent: unknown.length, failed: [], unknown: [] });
     expect(countsOf(server).size).toBe(people);
   } finally {
     await server.close();

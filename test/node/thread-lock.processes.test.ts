@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { fileJournal, fileRateBudgetStore } from 'postreel/node';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { bundled } from '../support/node/bundled.js';
+import { bundleScript } from '../support/node/bundled.js';
 
 let folder = '';
 beforeEach(async () => {
@@ -26,7 +26,7 @@ describe.skipIf(process.platform !== 'linux')(
       const path = join(folder, 'shared');
       const script = join(folder, 'holder.ts');
       await writeFile(script, program);
-      const built = await bundled(script);
+      const built = await bundleScript(script);
       const warn = vi.spyOn(process, 'emitWarning');
       const worker = new Worker(built.path, { env: { ...process.env, LOCKED: path } });
       await vi.waitFor(async () => expect(await readdir(`${path}.lock`)).toHaveLength(1), 30_000);
@@ -39,7 +39,7 @@ describe.skipIf(process.platform !== 'linux')(
       await worker.terminate();
       await waiting;
       await built.remove();
-      expect(warn).not.toHaveBeenCalled(); // nobody waited for a minute
+      expect(warn).not.toHaveBeenCalled(); // no thread waited for a minute
       warn.mockRestore();
       expect(await readdir(folder)).not.toContain('shared.lock');
     });

@@ -4,11 +4,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { bundled } from '../support/node/bundled.js';
+import { bundleScript } from '../support/node/bundled.js';
 
 const files = 20;
 
-// Answers the small file at once, and reads no large one before all of them have come.
+// Answers the small file at once; reads the large ones only after all of them have come.
 const held: (() => void)[] = [];
 const received: number[] = [];
 const server = createServer((request, response) => {
@@ -29,14 +29,14 @@ const server = createServer((request, response) => {
   }
   held.push(read);
   if (held.length === files) {
-    // Time to read ahead, for a client that would.
+    // Leaves time for a client that would read ahead.
     setTimeout(() => held.splice(0).forEach((go) => go()), 500);
   }
 });
 
-let child: Awaited<ReturnType<typeof bundled>>;
+let child: Awaited<ReturnType<typeof bundleScript>>;
 beforeAll(async () => {
-  child = await bundled('test/support/node/upload-child.ts');
+  child = await bundleScript('test/support/node/upload-child.ts');
   await once(server.listen(0, '127.0.0.1'), 'listening');
 });
 afterAll(async () => {
@@ -44,12 +44,13 @@ afterAll(async () => {
   await child.remove();
 });
 
-// We make one copy, which keeps what is sent from changing with the bytes that were given. `fetch`
-// holds another one on its way, and the check of a file reads it as text. Measured: 2.8.
+// The client makes one copy, so that later changes to the caller's bytes do not change the request.
+// `fetch` holds another copy while sending, and the check of a file decodes it to text. Measured:
+// 2.8.
 const maxCopies = 3.5;
 
 it(`imports of 5 MB stream: they hold at most ${maxCopies} times their bytes`, async () => {
-  const { port } = server.address() as AddressInfo; // of a socket
+  const { port } = server.address() as AddressInfo; // as: it listens on a port
   const env = {
     ...process.env,
     MESSAGING_BASE_URL: `http://127.0.0.1:${port}`,

@@ -5,7 +5,7 @@ import { isPostreelError, memoryJournal, MessagingClient, type JournalStore } fr
 import { fileJournal } from 'postreel/node';
 import { createFakeMessaging, type FakeMessaging, type Fault } from 'postreel/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { mortal, type Death, type Outage } from '../support/once/mortal.js';
+import { mortalProcess, type Death, type Outage } from '../support/once/mortal.js';
 import fc, { runs } from '../support/property.js';
 
 let folder = '';
@@ -26,7 +26,7 @@ const stores: Readonly<Record<string, () => () => JournalStore>> = {
   },
 };
 
-/** A process: what it calls, when it dies, and what goes wrong meanwhile. */
+/** A simulated process: its calls, when it dies, and the faults that happen while it runs. */
 interface Process {
   readonly calls: readonly { readonly key: number; readonly content: number }[];
   readonly death: Death | null;
@@ -37,7 +37,7 @@ interface Process {
 const keys = [0, 1, 2];
 const step = fc.integer({ min: 1, max: 14 });
 const process_: fc.Arbitrary<Process> = fc.record({
-  // Mostly the same content: another one under the same key is an error.
+  // Mostly the same content: other content under the same key is an error.
   calls: fc.array(
     fc.record({ key: fc.constantFrom(...keys), content: fc.constantFrom(0, 0, 0, 0, 1) }),
     { minLength: 1, maxLength: 4 },
@@ -58,35 +58,41 @@ const process_: fc.Arbitrary<Process> = fc.record({
     ),
   ),
 });
-// Some processes run at once, the others one after another.
-const story = fc.array(fc.array(process_, { minLength: 1, maxLength: 2 }), { maxLength: 4 });
+// Rounds of processes: those of one round run at the same time.
+const processRounds = fc.array(fc.array(process_, { minLength: 1, maxLength: 2 }), {
+  maxLength: 4,
+});
 
 it.each(Object.entries(stores))(
-  'over %s nothing is sent twice and nothing is lost without `unknown`, wherever processes die',
+  'over %s no mail is sent twice and none is lost without `unknown`, wherever processes die',
   async (name, create) => {
-    const told = { answered: 0, unknown: 0, conflicts: 0, died: 0 };
+    const counts = { answered: 0, unknown: 0, conflicts: 0, died: 0 };
     await fc.assert(
-      fc.asyncProperty(story, async (rounds) => {
+      fc.asyncProperty(processRounds, async (rounds) => {
         const fake = createFakeMessaging();
         const open = create();
         for (const round of rounds) {
-          const ends = await Promise.all(round.map((one) => live(fake, open(), one)));
-          told.died += ends.filter((end) => end === 'dead').length;
+          const ends = await Promise.all(round.map((one) => runProcess(fake, open(), one)));
+          counts.died += ends.filter((end) => end === 'dead').length;
         }
         for (const key of keys) {
-          await check(fake, open(), key, told);
+          await check(fake, open(), key, counts);
         }
       }),
       { numRuns: runs(name === 'memory' ? 60 : 15) },
     );
-    console.log(`crashes over ${name}: ${JSON.stringify(told)}`);
-    expect(Math.min(...Object.values(told))).toBeGreaterThan(0);
+    console.log(`crashes over ${name}: ${JSON.stringify(counts)}`);
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(0);
   },
 );
 
-async function live(fake: FakeMessaging, store: JournalStore, one: Process): Promise<unknown> {
+async function runProcess(
+  fake: FakeMessaging,
+  store: JournalStore,
+  one: Process,
+): Promise<unknown> {
   const { calls, death, outage, fault } = one;
-  const { fetch, journal, dead } = mortal(fake.fetch, store, { death, outage });
+  const { fetch, journal, dead } = mortalProcess(fake.fetch, store, { death, outage });
   const messaging = new MessagingClient({ ...fake.options, fetch, journal });
   messaging.on('warning', () => undefined);
   const takeBack = fault && fake.fail('POST /v1/send', fault);
@@ -101,12 +107,12 @@ const send = (messaging: MessagingClient, key: number, content: number) => {
   return messaging.send({ ...mail, subject: `${key}/${content}` }, { once: `key ${key}` });
 };
 
-/** What a last process is told agrees with what the service did. */
+/** Checks that the answer which a last process gets agrees with the mails that the service sent. */
 async function check(
   fake: FakeMessaging,
   journal: JournalStore,
   key: number,
-  told: { answered: number; unknown: number; conflicts: number },
+  counts: { answered: number; unknown: number; conflicts: number },
 ): Promise<void> {
   const messaging = new MessagingClient({ ...fake.options, journal });
   const failures: unknown[] = [];
@@ -120,11 +126,11 @@ async function check(
     expect(mailed.map(({ id, subject }) => [id, subject])).toEqual([
       [answer.emails[0]?.email, `${key}/0`],
     ]);
-    told.answered += 1;
+    counts.answered += 1;
     return;
   }
   const [failure] = failures;
   const code = isPostreelError(failure) ? failure.code : failure;
   expect(['OUTCOME_UNKNOWN', 'ONCE_CONFLICT']).toContain(code);
-  told[code === 'ONCE_CONFLICT' ? 'conflicts' : 'unknown'] += 1;
+  counts[code === 'ONCE_CONFLICT' ? 'conflicts' : 'unknown'] += 1;
 }

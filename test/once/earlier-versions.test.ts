@@ -5,10 +5,10 @@ import { fileJournal } from 'postreel/node';
 import { createFakeMedia, createFakeMessaging } from 'postreel/testing';
 import { beforeEach, expect, it } from 'vitest';
 import { emptyFolder } from '../support/empty-folder.js';
-import { moved } from '../support/once/moved.js';
+import { fetchFromAddress } from '../support/once/moved.js';
 
-// Written by the code of commit 229c9793: by both services, with calls of every state, a mailing, a queue,
-// and three claims whose process was killed, one of them of a call without a time limit.
+// Written by the code of commit 229c9793: by both services, with calls in every state, a mailing, a
+// queue, and three claims of killed processes, one of them of a call without a time limit.
 const written = 'test/support/once/journal-229c9793.jsonl';
 const baseUrl = 'https://messaging.example.com';
 const mediaUrl = 'https://media.example.com';
@@ -34,7 +34,7 @@ beforeEach(async () => {
   await maker.generate.video({ payload: [video('one'), video('two')] });
 });
 
-/** Clients on the journal as it is so long after its last line. */
+/** Clients on this journal, `ms` milliseconds after its last line was written. */
 function openAfter(ms: number) {
   const lines = readFileSync(written, 'utf8').trimEnd().split('\n');
   const last = (JSON.parse(lines.at(-1)!) as unknown[]).at(-1) as number;
@@ -51,13 +51,13 @@ function openAfter(ms: number) {
     messaging: new MessagingClient({
       ...fake.options,
       baseUrl,
-      fetch: moved(fake, baseUrl),
+      fetch: fetchFromAddress(fake, baseUrl),
       journal,
     }),
     media: new MediaClient({
       ...mediaFake.options,
       baseUrl: mediaUrl,
-      fetch: moved(mediaFake, mediaUrl),
+      fetch: fetchFromAddress(mediaFake, mediaUrl),
       journal,
     }),
   };
@@ -69,7 +69,7 @@ const codeOf = (call: PromiseLike<unknown>) =>
   );
 const paidCalls = () => mediaFake.requests.filter(({ method }) => method === 'POST').length;
 
-it('of a journal of commit 229c9793 nothing is sent again, and nothing conflicts', async () => {
+it('a journal of commit 229c9793 prevents every duplicate, and no key conflicts', async () => {
   const { messaging, media } = openAfter(2 * 3_600_000);
   const before = paidCalls();
   const again = await messaging.send(mail, { once: 'answered' }).withResponse();
@@ -108,7 +108,7 @@ it('of a journal of commit 229c9793 nothing is sent again, and nothing conflicts
   expect(paidCalls()).toBe(before);
 });
 
-it('of a journal of commit 229c9793 the claims that are alive hold others back', async () => {
+it('the live claims in a journal of commit 229c9793 make other processes wait', async () => {
   const { messaging, media } = openAfter(1_000);
   const again = { retry: { unknownOutcome: true }, deadline: 10_000 };
   for (const once of ['claimed', 'unlimited']) {

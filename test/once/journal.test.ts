@@ -1,7 +1,7 @@
 import { MediaClient, memoryJournal, MessagingClient, type JournalStore } from 'postreel';
 import { createFakeMedia, createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { moved } from '../support/once/moved.js';
+import { fetchFromAddress } from '../support/once/moved.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' };
 const call = 'POST /v1/send';
@@ -21,8 +21,8 @@ const failureOf = (promise: Promise<unknown>) =>
     (failure: unknown) => failure,
   );
 
-describe('a journal that is read for longer than an answer may take', () => {
-  it('is waited for, and then answers as usual', async () => {
+describe('a journal that takes longer to read than the answer timeout', () => {
+  it('is waited for, and then works as usual', async () => {
     vi.useFakeTimers();
     const reading = new Promise<void>((resolve) => {
       setTimeout(resolve, 20_000);
@@ -30,7 +30,7 @@ describe('a journal that is read for longer than an answer may take', () => {
     const load = () => reading;
     const rateLimit = false;
     const { apiKey, baseUrl, fetch } = fake.options;
-    const plain: typeof fetch = (...request) => fetch(...request); // the clock of the machine
+    const plain: typeof fetch = (...request) => fetch(...request); // it uses the clock of the machine, not of the fake
     const slow = { ...journal, load };
     const client = new MessagingClient({ apiKey, baseUrl, fetch: plain, rateLimit, journal: slow });
     const sent = client.send(mail, { once: 'a', deadline: 600_000 });
@@ -41,7 +41,7 @@ describe('a journal that is read for longer than an answer may take', () => {
 });
 
 describe('client.journal.list()', () => {
-  it('lists the keys of the client with their calls and states, or those of one state', async () => {
+  it("lists the client's keys with their calls and states, or only those of one state", async () => {
     fake.fail(call, { loseAnswer: true, after: 1 });
     await messaging.send(mail, { once: 'a' });
     await messaging.send(mail, { once: 'b' }).catch(() => undefined);
@@ -62,7 +62,7 @@ describe('client.journal.list()', () => {
     await expect(messaging.journal.list({ state: 'lost' as never })).rejects.toThrow('`state`');
   });
 
-  it('lists what any text has named, and a thousand keys', async () => {
+  it('lists keys with any characters, and a thousand keys', async () => {
     const names = ['é ü 漢字 😀', 'a/b', '%', '\u0000', 'x'.repeat(3_000), '\ud83d'];
     const many = Array.from({ length: 1_100 }, (_, index) => `n${index}`);
     const quick = new MessagingClient({ ...fake.options, journal, rateLimit: false });
@@ -93,7 +93,7 @@ describe('client.journal.list()', () => {
 });
 
 describe('client.journal.forget()', () => {
-  it('lets the next call with the key be sent', async () => {
+  it('allows the next call with the key to be sent', async () => {
     fake.fail(call, { loseAnswer: true });
     await messaging.send(mail, { once: 'a' }).catch(() => undefined);
     const [unknown] = await messaging.journal.list({ state: 'unknown' });
@@ -102,11 +102,11 @@ describe('client.journal.forget()', () => {
     expect(fake.outbox).toHaveLength(2);
   });
 
-  it('says whether there was such a key', async () => {
+  it('returns whether the key existed', async () => {
     expect(await messaging.journal.forget('a', { call })).toBe(false);
   });
 
-  it('is refused while the call is under way', async () => {
+  it('is rejected while the call is in flight', async () => {
     const dying = new MessagingClient({
       ...fake.options,
       journal,
@@ -121,7 +121,7 @@ describe('client.journal.forget()', () => {
   });
 
   it.each([['a'], ['a', {}], ['', { call }], [undefined, { call }]] as never[][])(
-    'is refused with %o',
+    'is rejected with the arguments %o',
     async (...args) => {
       const own = messaging.journal as { forget(...all: unknown[]): Promise<unknown> };
       expect(await failureOf(own.forget(...args))).toMatchObject({ name: 'InvalidRequestError' });
@@ -129,9 +129,9 @@ describe('client.journal.forget()', () => {
   );
 });
 
-describe('how long a key is kept', () => {
-  /** A store whose entries are all so much older. */
-  const aged = (store: JournalStore, ageMs: () => number): JournalStore => ({
+describe('the time that a key is kept', () => {
+  /** A store whose entries are all `ageMs` older. */
+  const withAges = (store: JournalStore, ageMs: () => number): JournalStore => ({
     ...store,
     get: async (key) => {
       const item = await store.get(key);
@@ -145,9 +145,9 @@ describe('how long a key is kept', () => {
   it.each([
     ['30 days', undefined, 30 * dayMs],
     ['as long as `keep` says', 3 * dayMs, 3 * dayMs],
-  ])('is %s where it was answered, and for ever where it is unknown', async (_, keep, keepMs) => {
+  ])('is %s if the key is answered, and unlimited if it is unknown', async (_, keep, keepMs) => {
     let ageMs = 0;
-    const store = aged(journal, () => ageMs);
+    const store = withAges(journal, () => ageMs);
     const open = () => new MessagingClient({ ...fake.options, journal: store, keep });
     fake.fail(call, { loseAnswer: true, after: 1 });
     await open().send(mail, { once: 'a' });
@@ -164,18 +164,18 @@ describe('how long a key is kept', () => {
     expect(await open().journal.list({ state: 'unknown' })).toMatchObject([{ key: 'b' }]);
   });
 
-  it('is for ever with media, where a forgotten key costs money', async () => {
+  it('is unlimited with media, where a forgotten key costs money', async () => {
     const media = createFakeMedia();
-    const store = aged(journal, () => 10_000 * dayMs);
+    const store = withAges(journal, () => 10_000 * dayMs);
     const open = () => new MediaClient({ ...media.options, journal: store });
     await open().generate.audio({ content: 'Hello', voiceId: 'voice_1' }, { once: 'a' });
     await open().generate.audio({ content: 'Hello', voiceId: 'voice_1' }, { once: 'a' });
     expect(media.files).toHaveLength(1);
   });
 
-  it('is up to the client whose keys they are: others on the same journal keep theirs', async () => {
+  it('is decided by the client of the keys: other clients on the same journal keep theirs', async () => {
     const media = createFakeMedia();
-    const store = aged(journal, () => 10_000 * dayMs);
+    const store = withAges(journal, () => 10_000 * dayMs);
     const client = new MediaClient({ ...media.options, journal: store });
     await client.generate.audio({ content: 'Hello', voiceId: 'voice_1' }, { once: 'a' });
     const grouped = { journal: store, rateLimit: { group: 'other' }, keep: Infinity };
@@ -188,18 +188,18 @@ describe('how long a key is kept', () => {
     expect(await client.journal.list()).toHaveLength(1);
   });
 
-  it('is a matter of each service, also where both stand behind one address', async () => {
+  it('is decided for each service, also if both have the same address', async () => {
     const media = createFakeMedia();
     const baseUrl = 'https://api.example.com';
-    const store = aged(journal, () => 100 * dayMs);
+    const store = withAges(journal, () => 100 * dayMs);
     const open = () => new MediaClient({ ...media.options, baseUrl, journal: store });
     const speech = { content: 'Hello', voiceId: 'voice_1' };
-    const client = () => open().with({ fetch: moved(media, baseUrl) });
+    const client = () => open().with({ fetch: fetchFromAddress(media, baseUrl) });
     await client().generate.audio(speech, { once: 'a' });
     for await (const { error } of client().queue([speech], { name: 'books', key: () => 'b' })) {
       expect(error).toBeUndefined();
     }
-    const fetch = moved(fake, baseUrl);
+    const fetch = fetchFromAddress(fake, baseUrl);
     const own = new MessagingClient({ ...fake.options, baseUrl, fetch, journal: store });
     await own.send(mail, { once: 'c' });
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -213,7 +213,7 @@ describe('how long a key is kept', () => {
     expect(media.files).toHaveLength(2);
   });
 
-  it('is looked at once an hour, by one of all processes', async () => {
+  it('is checked once an hour, by one client of the process', async () => {
     let lists = 0;
     const counted: JournalStore = {
       ...journal,
@@ -232,7 +232,7 @@ describe('how long a key is kept', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return lists;
     };
-    expect(await round('a')).toBe(2); // single calls, and queues
+    expect(await round('a')).toBe(2); // one list of single calls and one of queues
     expect(await round('b')).toBe(0);
     await messaging.send(mail, { once: 'c' });
     expect(await round('c')).toBe(0);

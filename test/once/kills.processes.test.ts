@@ -4,27 +4,27 @@ import { MessagingClient } from 'postreel';
 import { migratePostgres } from 'postreel/postgres';
 import { startFakeServer, type FakeServer } from 'postreel/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { bundled } from '../support/node/bundled.js';
+import { bundleScript } from '../support/node/bundled.js';
 import { noPostgres, startPostgres } from '../support/stores/postgres-server.js';
 import { noRedis, startRedis } from '../support/stores/redis-server.js';
 
-// `KILLS=300 SEED=7 npx vitest run --project stores test/once` is the long form.
+// `KILLS=300 SEED=7 npx vitest run --project stores test/once` runs the long form.
 const kills = Number(process.env['KILLS'] ?? 30);
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9));
 const counts = { send: 60, track: 60, campaign: 60, execution: 60, template: 60, video: 40 };
 const counted = Object.entries(counts).flatMap(([kind, count]) =>
   Array.from({ length: count }, (_, n) => `${kind}/${n}`),
 );
-// A claim of a killed process ends after some seconds.
+// A claim of a killed process expires after some seconds.
 const speed = 15;
 
-/** Where the processes keep their journal. */
-interface Place {
+/** The store of the processes' journal. */
+interface JournalServer {
   readonly address: string;
   readonly stop: () => Promise<unknown>;
 }
 
-const places: Readonly<Record<string, () => Promise<Place | string>>> = {
+const places: Readonly<Record<string, () => Promise<JournalServer | string>>> = {
   'a file': () => {
     const address = `${child.folder}/journal.jsonl`;
     return Promise.resolve({ address, stop: () => Promise.resolve() });
@@ -48,14 +48,14 @@ const places: Readonly<Record<string, () => Promise<Place | string>>> = {
   },
 };
 
-let child: Awaited<ReturnType<typeof bundled>>;
+let child: Awaited<ReturnType<typeof bundleScript>>;
 beforeAll(async () => {
-  child = await bundled('test/support/once/kill-child.ts');
+  child = await bundleScript('test/support/once/kill-child.ts');
 });
 afterAll(() => child.remove());
 
 it.each(Object.keys(places))(
-  `over %s two processes do ${counted.length} things once, over ${kills} SIGKILLs and a new API key`,
+  `over %s two processes make each of ${counted.length} calls once, over ${kills} SIGKILLs and a new API key`,
   async (name) => {
     const place = await places[name]!();
     if (typeof place === 'string') {
@@ -68,10 +68,10 @@ it.each(Object.keys(places))(
     });
     try {
       const world = await prepare(server);
-      const killed = await killing(server, place.address, world);
+      const killed = await runAndKill(server, place.address, world);
       const last = start(server, place.address, world, 0);
-      const told = JSON.parse((await last.end).output) as Told;
-      const facts = check(told, effects(server, world));
+      const reported = JSON.parse((await last.end).output) as ReportedResults;
+      const facts = check(reported, effects(server, world));
       console.log(`seed ${seed}, over ${name}: ${killed} kills, ${JSON.stringify(facts)}`);
       expect(killed).toBeGreaterThanOrEqual(kills);
     } finally {
@@ -87,7 +87,9 @@ interface World {
   readonly workflow: string;
 }
 
-/** What the processes need at the service: campaigns to send, and a workflow for contacts. */
+/**
+ * Creates at the service what the processes need: campaigns to send, and a workflow for contacts.
+ */
 async function prepare({ messaging: { options } }: FakeServer): Promise<World> {
   const messaging = new MessagingClient({ ...options, rateLimit: false });
   const all = <T>(count: number, make: (n: number) => PromiseLike<T>) =>
@@ -120,8 +122,8 @@ async function prepare({ messaging: { options } }: FakeServer): Promise<World> {
   };
 }
 
-/** Lets two processes run side by side, and kills one of them so many times at random moments. */
-async function killing(server: FakeServer, address: string, world: World): Promise<number> {
+/** Runs two processes side by side, and kills one of them `kills` times at random moments. */
+async function runAndKill(server: FakeServer, address: string, world: World): Promise<number> {
   const random = randomFrom(seed);
   const begin = () => start(server, address, world, Math.floor(random() * 1e6));
   const requests = () => server.messaging.requests.length + server.media.requests.length;
@@ -130,10 +132,11 @@ async function killing(server: FakeServer, address: string, world: World): Promi
   let killed = 0;
   let isRotated = false;
   for (let round = 0; killed < kills && round < 2 * kills; round++) {
-    // One of them, or the whole machine.
+    // Kills one process, or both, as when the whole machine stops.
     const first = random() < 0.5 ? 0 : 1;
     const victims = random() < 0.5 ? [first] : [first, 1 - first];
-    // After so many requests of both, and a little later: between two of their steps, or within one.
+    // Kills after a number of requests and a random delay: between two steps of a process, or
+    // within one.
     const target = requests() + 1 + Math.floor(random() * 8);
     const laterMs = random() * 6;
     const isWaiting = () => requests() < target && !running[first]?.hasEnded();
@@ -149,7 +152,7 @@ async function killing(server: FakeServer, address: string, world: World): Promi
     if (!isRotated && killed >= kills / 2) {
       isRotated = true;
       await end();
-      // The project gets another key: who has the old one is refused from now on.
+      // The project gets another key; requests with the old one are rejected from now on.
       server.messaging.project.secretKey = 'sk_rotated';
       running = [begin(), begin()];
     }
@@ -196,9 +199,12 @@ function start(
   return { kill: () => running.kill('SIGKILL'), hasEnded: () => hasEnded, end };
 }
 
-type Told = Record<string, { value?: unknown; code?: string; message?: string }>;
+type ReportedResults = Record<string, { value?: unknown; code?: string; message?: string }>;
 
-/** What the services did, by key: the ids of what was made, or how many times it was done. */
+/**
+ * The effects at the services, by key: the ids of the created objects, or how often the call was
+ * made.
+ */
 function effects({ messaging, media }: FakeServer, world: World): Map<string, unknown[]> {
   const { outbox, events, templates } = messaging.project;
   const done = new Map<string, unknown[]>();
@@ -212,7 +218,7 @@ function effects({ messaging, media }: FakeServer, world: World): Map<string, un
   [...templates.values()].forEach(({ name, id }) => note(name, id));
   media.files.forEach(({ settings, fileId }) => note(String(settings['prompt']), fileId));
   for (const { endpoint, path, body, status } of messaging.requests) {
-    // One that was refused did nothing; a status is missing where its process was killed.
+    // A rejected request had no effect; the status is missing if its process was killed.
     if (status !== undefined && status >= 400) {
       continue;
     }
@@ -227,12 +233,15 @@ function effects({ messaging, media }: FakeServer, world: World): Map<string, un
   return done;
 }
 
-/** Nothing was done twice, and what was not done is said to be unknown. */
-function check(told: Told, done: ReadonlyMap<string, unknown[]>) {
+/**
+ * Expects that no call had its effect twice, and that every call without an answer is reported as
+ * unknown.
+ */
+function check(reported: ReportedResults, done: ReadonlyMap<string, unknown[]>) {
   const facts = { done: 0, unknown: 0, unknownAndDone: 0 };
   for (const key of counted) {
     const ids = done.get(key) ?? [];
-    const { value, code, message } = told[key] ?? {};
+    const { value, code, message } = reported[key] ?? {};
     expect(ids.length, key).toBeLessThanOrEqual(1);
     if (code === undefined) {
       expect(ids.length, key).toBe(1);

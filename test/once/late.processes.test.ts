@@ -4,15 +4,18 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { startFakeServer } from 'postreel/testing';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { bundled } from '../support/node/bundled.js';
+import { bundleScript } from '../support/node/bundled.js';
 
-let child: Awaited<ReturnType<typeof bundled>>;
+let child: Awaited<ReturnType<typeof bundleScript>>;
 beforeAll(async () => {
-  child = await bundled('test/support/once/late-child.ts');
+  child = await bundleScript('test/support/once/late-child.ts');
 });
 afterAll(() => child.remove());
 
-/** What a process prints until it ends by itself; its time runs so many times faster. */
+/**
+ * Runs a process until it ends by itself, and returns the lines it printed; its clock runs `speed`
+ * times faster.
+ */
 async function run(kind: string, url: string, key: string, speed?: number): Promise<string[]> {
   const fast = speed === undefined ? [] : ['--import', './test/support/node/fast-clock.mjs'];
   const { stdout } = await promisify(execFile)(process.execPath, [...fast, child.path, kind, url], {
@@ -22,7 +25,7 @@ async function run(kind: string, url: string, key: string, speed?: number): Prom
   return stdout.trimEnd().split('\n');
 }
 
-it('a process lives until a paid response is read, also without a journal, and a warning says so', async () => {
+it('a process stays alive until a paid response is read, also without a journal, and a warning says so', async () => {
   const server = await startFakeServer({});
   onTestFinished(() => server.close());
   server.media.fail('POST /v1/generate/audio', { slow: 2_000 });
@@ -51,7 +54,7 @@ it('a process ends five minutes after a paid call was given up, whatever the ser
   ]);
 });
 
-it('a process ends at once where its journal cannot be written', async () => {
+it('a process ends at once if its journal cannot be written', async () => {
   const server = await startFakeServer({});
   onTestFinished(() => server.close());
   expect(await run('journal', server.messagingUrl, server.messaging.secretKey)).toEqual([

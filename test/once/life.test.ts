@@ -22,7 +22,7 @@ beforeEach(() => {
   journal = memoryJournal();
 });
 
-/** A client of the fake: another one on the same journal is another process. */
+/** A client of the fake: each new client on the same journal stands for another process. */
 const clientOf = (options: MessagingOptions = {}) =>
   new MessagingClient({ ...fake.options, journal, ...options });
 const failureOf = (promise: Promise<unknown>) =>
@@ -32,15 +32,15 @@ const failureOf = (promise: Promise<unknown>) =>
   );
 const statesOf = async (messaging: MessagingClient) =>
   (await messaging.journal.list()).map(({ state }) => state);
-/** A process that is killed while its request is under way: it never hears of an answer. */
-const killed = async (options: MessagingOptions = {}) => {
+/** A process that is killed while its request is in flight: it never gets the answer. */
+const sendThenKill = async (options: MessagingOptions = {}) => {
   const dying = clientOf({ ...options, fetch: () => new Promise(() => undefined) });
   dying.send(mail, { once }).catch(() => undefined);
   await expect.poll(() => statesOf(dying)).toEqual(['claimed']);
 };
 
-describe('a call with a key', () => {
-  it('is sent once, and answered again what it was answered', async () => {
+describe('a call with `once`', () => {
+  it('is sent once, and returns the first answer again', async () => {
     const first = await clientOf().send(mail, { once }).withResponse();
     const again = await clientOf().send(mail, { once }).withResponse();
     expect(first.replayed).toBeUndefined();
@@ -54,7 +54,7 @@ describe('a call with a key', () => {
     expect(fake.outbox).toHaveLength(1);
   });
 
-  it('waits for no other request where a runtime may end that one (Workers)', async () => {
+  it('waits for no other request in a runtime that may end that request (Workers)', async () => {
     vi.stubGlobal('WebSocketPair', Object);
     onTestFinished(() => void vi.unstubAllGlobals());
     let reads = 0;
@@ -74,7 +74,7 @@ describe('a call with a key', () => {
     expect(isFirstOver).toBe(false);
   });
 
-  it('has the same content whatever the order of its fields', async () => {
+  it('has the same content in any order of its fields', async () => {
     await clientOf().send(mail, { once });
     const turned = Object.fromEntries(Object.entries(mail).reverse()) as typeof mail;
     await clientOf().send(turned, { once });
@@ -84,7 +84,7 @@ describe('a call with a key', () => {
   it.each([
     ['body', (one: MessagingClient) => one.send({ ...mail, subject: 'Hello' }, { once }), mail],
     ['path', (one: MessagingClient) => one.templates.duplicate('b', { once }), undefined],
-  ])('is refused with another %s under the same key', async (_, other, sent) => {
+  ])('is rejected with another %s under the same key', async (_, other, sent) => {
     fake.fail('POST /templates/{id}/duplicate', { status: 200, body: { id: 'tpl_1' } });
     const messaging = clientOf();
     await (sent ? messaging.send(sent, { once }) : messaging.templates.duplicate('a', { once }));
@@ -97,7 +97,7 @@ describe('a call with a key', () => {
     expect(fake.requests).toHaveLength(before);
   });
 
-  it('shares its key with no other endpoint, address or group, and with every API key', async () => {
+  it('shares its key with no other endpoint, address or group, but with every API key of the project', async () => {
     const other = createFakeMessaging();
     await clientOf().send(mail, { once });
     await clientOf().track({ email: 'ann@example.com', event: 'paid' }, { once });
@@ -106,12 +106,12 @@ describe('a call with a key', () => {
     await clientOf({ rateLimit: { group: 'shop' } }).send(mail, { once });
     expect([fake.outbox.length, fake.project.events.length]).toEqual([2, 1]);
     expect(other.outbox).toHaveLength(1);
-    // The project's key was renewed: its old one is worth nothing, and what it sent is known.
+    // The API key was replaced: the old one is invalid, but what it sent is still known.
     await clientOf({ apiKey: 'sk_another' }).send(mail, { once });
     expect(fake.outbox).toHaveLength(2);
   });
 
-  it('is sent once where many make it at once, in one process and in several', async () => {
+  it('is sent once if many callers make it at the same time, in one process and in several', async () => {
     const clients = [clientOf(), clientOf(), clientOf()];
     const derived = clients.map((one) => one.with({ timeout: 10_000 }));
     const all = [...clients, ...derived, ...clients];
@@ -120,7 +120,7 @@ describe('a call with a key', () => {
     expect(new Set(answers.map((one) => JSON.stringify(one))).size).toBe(1);
   });
 
-  it('leaves no body and no address in the journal', async () => {
+  it('stores no body and no address in the journal', async () => {
     const private_ = { ...mail, to: 'Ann.Secret@Example.com', body: '<p>Your diagnosis</p>' };
     const first = await clientOf().send(private_, { once });
     const template = {
@@ -137,7 +137,7 @@ describe('a call with a key', () => {
     expect(JSON.stringify(made)).toContain('Secret text');
   });
 
-  it('leaves no address in the journal that stands in a message', async () => {
+  it('stores no address in the journal that is part of an error message', async () => {
     const answer = {
       success: true,
       message: 'Sent from ann@secret.example to ann@secret.example.',
@@ -152,7 +152,7 @@ describe('a call with a key', () => {
 });
 
 describe('the claim of a key', () => {
-  it('is written after the rate limit has granted the call, and before its bytes leave', async () => {
+  it('is written after the rate limit has granted the call, and before its bytes are sent', async () => {
     const watched = watchedJournal();
     const seen: string[][] = [];
     const fetch: typeof globalThis.fetch = (...request) => {
@@ -173,12 +173,12 @@ describe('the claim of a key', () => {
     expect(seen).toEqual([['claimed']]);
   });
 
-  it('is renewed before each further attempt, so that nobody takes it over meanwhile', async () => {
+  it('is renewed before each further attempt, so that no other process takes it over', async () => {
     fake.fail(call, { status: 429, retryAfter: 30 });
-    fake.fail(call, { slow: 25_000, after: 1 }); // the first claim's time ends before it answers
+    fake.fail(call, { slow: 25_000, after: 1 }); // the first claim expires before the answer comes
     const watched = watchedJournal();
     const messaging = clientOf({ journal: watched.journal, rateLimit: false });
-    // Another process watches it from the first claim on, and would make the call again.
+    // Another process watches the key from the first claim on, and would make the call again.
     const other = clientOf({ journal: watched.journal, rateLimit: false });
     const again = { once, retry: { unknownOutcome: true }, deadline: 90_000 };
     const watching = new Promise<Answer<unknown>>((resolve) => {
@@ -187,21 +187,21 @@ describe('the claim of a key', () => {
     const [first, second] = await Promise.all([messaging.send(mail, { once }), watching]);
     expect(second).toMatchObject({ data: first, replayed: true });
     expect(watched.written()).toEqual(['claimed', 'claimed', 'answered']);
-    expect(watched.texts[0]).not.toBe(watched.texts[1]); // each claim is one of a kind
+    expect(watched.texts[0]).not.toBe(watched.texts[1]); // each claim is unique
     expect(fake.outbox).toHaveLength(1);
   });
 
-  it('holds others back, within their own deadline', async () => {
-    await killed();
+  it('makes other callers wait, within their own deadline', async () => {
+    await sendThenKill();
     const before = fake.requests.length;
     const failure = await failureOf(clientOf().send(mail, { once, deadline: 5_000 }));
     expect(failure).toMatchObject({ code: 'DEADLINE_EXCEEDED', outcome: 'not-sent' });
     expect(fake.requests).toHaveLength(before);
   });
 
-  it('holds others back until they abort, and they hear that at once', async () => {
+  it('makes other callers wait until they abort, which ends their wait at once', async () => {
     fake = createFakeMessaging({ clock: { mode: 'manual' } });
-    await killed();
+    await sendThenKill();
     const abort = new AbortController();
     const waiting = clientOf().send(mail, { once, signal: abort.signal });
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -210,8 +210,8 @@ describe('the claim of a key', () => {
     expect(waiting.outcome).toBe('not-sent');
   });
 
-  it('of a killed process becomes unknown when its time is over', async () => {
-    await killed();
+  it('of a killed process becomes unknown when it expires', async () => {
+    await sendThenKill();
     const messaging = clientOf();
     const waiting = messaging.send(mail, { once });
     expect(await failureOf(waiting)).toMatchObject({
@@ -224,22 +224,22 @@ describe('the claim of a key', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('is not taken over while it lives, also where the caller would send again', async () => {
-    await killed({ timeout: 600_000 });
+  it('is not taken over before it expires, also if the caller allows a repeat', async () => {
+    await sendThenKill({ timeout: 600_000 });
     const again = { once, retry: { unknownOutcome: true } };
     const early = clientOf().send(mail, { ...again, deadline: 250_000 });
     expect(await failureOf(early)).toMatchObject({ outcome: 'not-sent' });
     expect(fake.requests).toEqual([]);
-    await clientOf().send(mail, again); // waits for the end of the claim's time
+    await clientOf().send(mail, again); // waits until the claim expires
     expect(fake.outbox).toHaveLength(1);
     expect((await clientOf().send(mail, { once }).withResponse()).replayed).toBe(true);
   });
 });
 
-describe('the claim of a call that may take long', () => {
+describe('the claim of a long call', () => {
   const minuteMs = 60_000;
-  /** A call without a time limit whose response takes so long, and what was written of it. */
-  const slow = (ms: number, options: MessagingOptions, own: RequestOptions = {}) => {
+  /** A call without a time limit whose response takes `ms`, and the entries that it wrote. */
+  const startSlowCall = (ms: number, options: MessagingOptions, own: RequestOptions = {}) => {
     fake.fail(call, { slow: ms });
     const watched = watchedJournal();
     const messaging = clientOf({ journal: watched.journal, ...options });
@@ -258,9 +258,9 @@ describe('the claim of a call that may take long', () => {
     ['of the call', {}, { timeout: Infinity }],
     ['of an hour', { timeout: 60 * minuteMs }, {}],
   ])(
-    'is renewed every minute under a `timeout` %s, and nobody sends over it',
+    'is renewed every minute under a `timeout` %s, and no other call replaces it',
     async (_, options, own) => {
-      const { watched, messaging, sending } = slow(20.5 * minuteMs, options, own);
+      const { watched, messaging, sending } = startSlowCall(20.5 * minuteMs, options, own);
       const other = clientOf({ journal: watched.journal });
       const again = { once, retry: { unknownOutcome: true } };
       const watching = new Promise<Answer<unknown>>((resolve) => {
@@ -276,8 +276,8 @@ describe('the claim of a call that may take long', () => {
     },
   );
 
-  it('is not renewed once its caller has given up; a late response still answers it', async () => {
-    const { watched, messaging, warnings, sending } = slow(
+  it('is not renewed once its caller has given up; a late response is still stored', async () => {
+    const { watched, messaging, warnings, sending } = startSlowCall(
       4 * minuteMs,
       { timeout: Infinity },
       { deadline: 1.5 * minuteMs },
@@ -292,11 +292,12 @@ describe('the claim of a call that may take long', () => {
     expect(watched.written()).toEqual(['claimed', 'claimed', 'unknown', 'answered']);
   });
 
-  it('makes no further attempt where it could not be renewed in time', async () => {
+  it('prevents a further attempt if it could not be renewed in time', async () => {
     fake.fail(call, { status: 429, retryAfter: 90 });
     const watched = watchedJournal();
     const messaging = clientOf({ journal: watched.journal, rateLimit: false });
-    // The journal is down while the call waits for its second attempt, and is back for it.
+    // The journal is down while the call waits for its second attempt, and works again for that
+    // attempt.
     watched.before((verb, to) =>
       verb === 'swap' && to?.includes('renewals') ? Promise.reject(new Error('down')) : undefined,
     );
@@ -307,7 +308,7 @@ describe('the claim of a call that may take long', () => {
     expect(fake.outbox).toEqual([]);
   });
 
-  it('is renewed between attempts, so that others wait for a call that was told to pause', async () => {
+  it('is renewed between attempts, so that others wait for a call that waits for `Retry-After`', async () => {
     fake.fail(call, { status: 429, retryAfter: 90 });
     const watched = watchedJournal();
     const messaging = clientOf({ journal: watched.journal, rateLimit: false });
@@ -320,8 +321,8 @@ describe('the claim of a call that may take long', () => {
     expect(fake.outbox).toHaveLength(1);
   });
 
-  it('writes its response even where it could not be renewed', async () => {
-    const { watched, messaging, sending } = slow(10 * minuteMs, { timeout: Infinity });
+  it('stores the response even if the claim could not be renewed', async () => {
+    const { watched, messaging, sending } = startSlowCall(10 * minuteMs, { timeout: Infinity });
     watched.before((verb, to) =>
       verb === 'swap' && to?.includes('renewals') ? Promise.reject(new Error('down')) : undefined,
     );
@@ -333,8 +334,8 @@ describe('the claim of a call that may take long', () => {
     expect(fake.outbox).toHaveLength(1);
   });
 
-  it('counts as alive for an hour where an earlier version wrote no limit', async () => {
-    await killed();
+  it('counts as live for an hour if an earlier version wrote no limit', async () => {
+    await sendThenKill();
     const [item] = await journal.list('once/');
     const old = item!.value.replace(/"limitMs":\d+/, '"limitMs":null');
     await journal.swap(item!.key, item!.value, old);
@@ -352,7 +353,7 @@ describe('the claim of a call that may take long', () => {
 
 describe('a call that waits for the claim of another process', () => {
   it('emits one warning when the wait begins, with the time when it ends', async () => {
-    await killed();
+    await sendThenKill();
     const messaging = clientOf();
     const warnings: string[] = [];
     messaging.on('warning', ({ message }) => warnings.push(message));
@@ -364,7 +365,7 @@ describe('a call that waits for the claim of another process', () => {
     expect(Date.parse(until) - before).toBeLessThan(60_000);
   });
 
-  it('emits none where the key is free or answered', async () => {
+  it('emits no warning if the key is free or answered', async () => {
     const messaging = clientOf();
     const warnings: string[] = [];
     messaging.on('warning', ({ message }) => warnings.push(message));
@@ -374,11 +375,11 @@ describe('a call that waits for the claim of another process', () => {
   });
 });
 
-describe('a call that failed', () => {
+describe('a failed call', () => {
   it.each([
     ['rejected', { status: 422 }],
     ['not-sent', undefined],
-  ] as const)('and was %s leaves its key free', async (outcome, fault) => {
+  ] as const)('that was %s leaves its key free', async (outcome, fault) => {
     const refused = () => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }));
     const messaging = clientOf({ retries: 0, ...(!fault && { fetch: refused }) });
     if (fault) {
@@ -390,7 +391,7 @@ describe('a call that failed', () => {
     expect(fake.outbox).toHaveLength(1);
   });
 
-  it('and is unknown is written down as that at once, and not sent again', async () => {
+  it('with an unknown outcome is stored as `unknown` at once, and not sent again', async () => {
     fake.fail(call, { loseAnswer: true });
     const messaging = clientOf();
     expect(await failureOf(messaging.send(mail, { once }))).toMatchObject({ outcome: 'unknown' });
@@ -408,7 +409,7 @@ describe('a call that failed', () => {
     expect(fake.outbox).toHaveLength(2);
   });
 
-  it('stays unknown where a later try of it certainly did nothing', async () => {
+  it('stays unknown if a later attempt of it certainly did nothing', async () => {
     fake.fail(call, { loseAnswer: true });
     await failureOf(clientOf().send(mail, { once }));
     fake.fail(call, { status: 422 });
@@ -419,14 +420,14 @@ describe('a call that failed', () => {
     });
   });
 
-  it('and was answered in a way that is refused counts as unknown', async () => {
+  it('counts as unknown if its response was rejected', async () => {
     fake.fail(call, { status: 200, body: { success: true, data: { emails: 'none' } } });
     const strict = clientOf({ validation: { responses: 'throw' } });
     expect(await failureOf(strict.send(mail, { once }))).toMatchObject({ outcome: 'unknown' });
     expect(await statesOf(strict)).toEqual(['unknown']);
   });
 
-  it('is answered after all where its answer comes late', async () => {
+  it('is stored as answered if its response comes late', async () => {
     let answer: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       answer = resolve;
@@ -450,7 +451,7 @@ describe('a call that failed', () => {
     expect([replayed, data.emails[0]?.email]).toEqual([true, fake.outbox[0]?.id]);
   });
 
-  it('is not made again where the answer to its first attempt comes late', async () => {
+  it('is not made again if the response to its first attempt comes late', async () => {
     const fetch: typeof globalThis.fetch = async (...request) => {
       const response = await fake.fetch(...request);
       if (fake.outbox.length === 1) {
@@ -467,8 +468,13 @@ describe('a call that failed', () => {
 
 describe('a call with two attempts', () => {
   const again = { once, retry: { unknownOutcome: true } };
-  /** The first attempt is answered while the second one is under way, which then ends as given. */
-  const twice = async (second: (...request: Parameters<typeof fetch>) => Promise<Response>) => {
+  /**
+   * The first attempt is answered while the second one is in flight, which then ends as `second`
+   * does.
+   */
+  const callWithTwoAttempts = async (
+    second: (...request: Parameters<typeof fetch>) => Promise<Response>,
+  ) => {
     fake = createFakeMessaging({ clock: { mode: 'manual' } });
     let attempts = 0;
     const own: typeof globalThis.fetch = async (...request) => {
@@ -489,20 +495,20 @@ describe('a call with two attempts', () => {
     const sending = messaging.send(mail, again);
     sending.catch(() => undefined);
     await expect.poll(() => attempts).toBe(1);
-    await fake.clock.advance(5_000); // its time limit
-    await fake.clock.advance(1_000); // its pause
+    await fake.clock.advance(5_000); // the time limit of the first attempt
+    await fake.clock.advance(1_000); // the backoff
     return sending;
   };
 
-  it('keeps the response to the first one where the second one is lost', async () => {
+  it('keeps the response to the first attempt if the second one is lost', async () => {
     const lost = () => Promise.reject(new Error('lost'));
-    expect(await failureOf(twice(lost))).toMatchObject({ outcome: 'unknown' });
+    expect(await failureOf(callWithTwoAttempts(lost))).toMatchObject({ outcome: 'unknown' });
     expect(await statesOf(clientOf())).toEqual(['answered']);
     expect((await clientOf().send(mail, { once })).emails[0]?.email).toBe(fake.outbox[0]?.id);
   });
 
-  it('keeps the responses to both', async () => {
-    await twice((...request) => fake.fetch(...request));
+  it('keeps the responses to both attempts', async () => {
+    await callWithTwoAttempts((...request) => fake.fetch(...request));
     expect(fake.outbox).toHaveLength(2);
     const texts = async () => (await journal.list('once/')).map(({ value }) => value).join('\n');
     for (const { id } of fake.outbox) {
@@ -511,8 +517,8 @@ describe('a call with two attempts', () => {
   });
 });
 
-describe('a key that somebody else has changed meanwhile', () => {
-  /** Another process writes its own entry over the claim, while the request is under way. */
+describe('a key that another process has changed during the call', () => {
+  /** Another process writes its entry over the claim while the request is in flight. */
   const writing =
     (change: object): typeof globalThis.fetch =>
     async (...request) => {
@@ -524,30 +530,33 @@ describe('a key that somebody else has changed meanwhile', () => {
 
   it.each([
     ['another claim', { state: 'claimed' }, 'claimed'],
-    ['what became of other content', { state: 'unknown', print: 'other' }, 'unknown'],
-  ])('keeps %s; the answer goes beside it, and a warning says so', async (_, change, state) => {
-    const messaging = clientOf();
-    const warnings: string[] = [];
-    messaging.on('warning', ({ message }) => warnings.push(message));
-    await messaging.with({ fetch: writing(change) }).send(mail, { once });
-    await expect.poll(() => statesOf(messaging)).toEqual([state, 'answered']);
-    expect(warnings).toEqual([expect.stringContaining('was changed by another process')]);
-    const texts = (await journal.list('')).map(({ value }) => value).join('\n');
-    expect(texts).toContain(fake.outbox[0]!.id);
-    if (state === 'unknown') {
-      // Who forgets the key forgets both.
-      expect(await messaging.journal.forget(once, { call })).toBe(true);
-      expect(await journal.list('once/')).toEqual([]);
-    }
-  });
+    ['the outcome of a call with other content', { state: 'unknown', print: 'other' }, 'unknown'],
+  ])(
+    'keeps %s; the response is stored next to it, and a warning says so',
+    async (_, change, state) => {
+      const messaging = clientOf();
+      const warnings: string[] = [];
+      messaging.on('warning', ({ message }) => warnings.push(message));
+      await messaging.with({ fetch: writing(change) }).send(mail, { once });
+      await expect.poll(() => statesOf(messaging)).toEqual([state, 'answered']);
+      expect(warnings).toEqual([expect.stringContaining('was changed by another process')]);
+      const texts = (await journal.list('')).map(({ value }) => value).join('\n');
+      expect(texts).toContain(fake.outbox[0]!.id);
+      if (state === 'unknown') {
+        // Forgetting the key forgets both entries.
+        expect(await messaging.journal.forget(once, { call })).toBe(true);
+        expect(await journal.list('once/')).toEqual([]);
+      }
+    },
+  );
 
-  it('is answered where the other one does not know what became of the same call', async () => {
+  it('is answered if the other process wrote `unknown` for the same call', async () => {
     const messaging = clientOf();
     await messaging.with({ fetch: writing({ state: 'unknown' }) }).send(mail, { once });
     expect(await statesOf(messaging)).toEqual(['answered']);
   });
 
-  it('is written where a store has lost it', async () => {
+  it('is written again if the store has lost it', async () => {
     const fetch: typeof globalThis.fetch = async (...request) => {
       const [item] = await journal.list('once/');
       await journal.swap(item!.key, item!.value, undefined);
@@ -558,7 +567,7 @@ describe('a key that somebody else has changed meanwhile', () => {
     expect(fake.outbox).toHaveLength(1);
   });
 
-  it('is refused where nobody can tell what it is', async () => {
+  it('is rejected if its entry cannot be read', async () => {
     await clientOf().send(mail, { once });
     const [item] = await journal.list('once/');
     await journal.swap(item!.key, item!.value, '"something else"');
@@ -571,13 +580,14 @@ describe('a key that somebody else has changed meanwhile', () => {
 });
 
 describe('a journal that does not answer', () => {
-  const down = () => Promise.reject(new Error('connect ECONNREFUSED redis://ann:s3cret@db:6379'));
+  const failAsUnreachable = () =>
+    Promise.reject(new Error('connect ECONNREFUSED redis://ann:s3cret@db:6379'));
 
   it.each(['get', 'swap'] as const)(
-    'at the %s before the request ends the call unsent',
+    'during the %s before the request ends the call unsent',
     async (verb) => {
       const watched = watchedJournal();
-      watched.before((one) => (one === verb ? down() : undefined));
+      watched.before((one) => (one === verb ? failAsUnreachable() : undefined));
       const messaging = clientOf({ journal: watched.journal });
       const failure = await failureOf(messaging.send(mail, { once }));
       expect(failure).toMatchObject({ code: 'JOURNAL_UNAVAILABLE', outcome: 'not-sent' });
@@ -589,10 +599,10 @@ describe('a journal that does not answer', () => {
     },
   );
 
-  it('after the answer lets the call resolve, warns, and is written to when it answers', async () => {
+  it('after the response lets the call resolve, warns, and is written to once it answers', async () => {
     const watched = watchedJournal();
     let isDown = false;
-    watched.before(() => (isDown ? down() : undefined));
+    watched.before(() => (isDown ? failAsUnreachable() : undefined));
     const fetch: typeof globalThis.fetch = async (...request) => {
       isDown = true;
       return fake.fetch(...request);
@@ -611,10 +621,10 @@ describe('a journal that does not answer', () => {
     expect(fake.outbox).toHaveLength(1);
   });
 
-  it('for longer than it is asked in the background is written to with the next call', async () => {
+  it('for longer than the background retries is written to with the next call', async () => {
     const watched = watchedJournal();
     let isDown = false;
-    watched.before(() => (isDown ? down() : undefined));
+    watched.before(() => (isDown ? failAsUnreachable() : undefined));
     const fetch: typeof globalThis.fetch = async (...request) => {
       isDown = true;
       return fake.fetch(...request);
@@ -634,7 +644,7 @@ describe('a journal that does not answer', () => {
   it.each([
     ['its claim', 0],
     ['its answer', 1],
-  ] as const)('at %s keeps nobody waiting who aborts', async (_, nth) => {
+  ] as const)('at %s does not hold up a caller who aborts', async (_, nth) => {
     const watched = watchedJournal();
     let swaps = 0;
     watched.before((verb) =>
@@ -653,11 +663,11 @@ describe('a journal that does not answer', () => {
       expect(sending.outcome).toBe('not-sent');
       expect(fake.requests).toEqual([]);
     } else {
-      expect((await sending).emails).toHaveLength(1); // its answer is there
+      expect((await sending).emails).toHaveLength(1); // the response has come
     }
   });
 
-  it('takes back a claim that comes to nothing', async () => {
+  it('removes a claim that was written for an aborted call', async () => {
     const watched = watchedJournal();
     let write: () => void = () => undefined;
     watched.before((verb) =>

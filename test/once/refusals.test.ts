@@ -31,18 +31,18 @@ const failureOf = (run: () => unknown) =>
       () => expect.fail('it should have been refused'),
       (failure: unknown) => failure,
     );
-const iterated = async (items: AsyncIterable<unknown>) => {
+const iterateAll = async (items: AsyncIterable<unknown>) => {
   for await (const item of items) {
     expect(item).toBeDefined();
   }
 };
 
-describe('`once` where it could not keep its promise', () => {
-  // Some of these are errors of the compiler, too.
+describe('`once` where it could not prevent a duplicate', () => {
+  // The compiler rejects some of these, too.
   it.each<[string, () => unknown]>([
     ['a read', () => messaging.contacts.get('con_1', { once })],
     ['a list that is awaited', () => messaging.contacts.list({}, { once })],
-    ['a list that is iterated', () => iterated(messaging.contacts.list({}, { once }))],
+    ['a list that is iterated', () => iterateAll(messaging.contacts.list({}, { once }))],
     ['a change that may be repeated', () => messaging.contacts.delete('con_1', { once })],
     ['an upsert', () => messaging.contacts.create({ email: 'ann@example.com' }, { once })],
     ['`client.with()`', () => messaging.with({ once } as object)],
@@ -50,14 +50,14 @@ describe('`once` where it could not keep its promise', () => {
     ['`client.request()`', () => messaging.request('POST', '/v1/send', { body: mail }, { once })],
     ['importAll()', () => messaging.contacts.importAll([], { once } as object)],
     ['deleteAll()', () => messaging.contacts.deleteAll(['con_1'], { once } as object)],
-    ['lookupAll()', () => iterated(messaging.contacts.lookupAll(['a@b.c'], { once } as object))],
-    ['verifyAll()', () => iterated(messaging.verifyAll(['a@b.c'], { once } as object))],
+    ['lookupAll()', () => iterateAll(messaging.contacts.lookupAll(['a@b.c'], { once } as object))],
+    ['verifyAll()', () => iterateAll(messaging.verifyAll(['a@b.c'], { once } as object))],
     [
       'a call for several jobs',
       () => media.generate.video({ payload: [film, { ...film, prompt: 'Dogs' }] }, { once }),
     ],
     ['a status', () => media.generate.status({ fileId: 'file_1' }, { once })],
-  ])('is refused in %s', async (_, run) => {
+  ])('is rejected in %s', async (_, run) => {
     const failure = await failureOf(run);
     expect(failure).toMatchObject({
       name: 'InvalidRequestError',
@@ -67,20 +67,20 @@ describe('`once` where it could not keep its promise', () => {
     expect([...fake.requests, ...fakeMedia.requests]).toEqual([]);
   });
 
-  it('is refused in the options of a queue, which has a name', async () => {
-    const failure = await failureOf(() => iterated(media.queue([film], { once } as object)));
+  it('is rejected in the options of a queue, which has a name', async () => {
+    const failure = await failureOf(() => iterateAll(media.queue([film], { once } as object)));
     expect(failure).toMatchObject({ name: 'InvalidRequestError' });
     expect(String(failure)).toContain('a queue has `name`');
   });
 });
 
-describe('`once` that was never set', () => {
+describe('an unset `once`', () => {
   it.each([
     ['undefined', undefined],
     ['null', null],
     ['an empty text', ''],
     ['a number', 42],
-  ])('is refused as %s', async (what, value) => {
+  ])('is rejected if it is %s', async (what, value) => {
     const options = { once: value as string };
     const calls = [
       () => messaging.send(mail, options),
@@ -99,7 +99,7 @@ describe('`once` that was never set', () => {
 });
 
 describe('`once` of a client without a journal', () => {
-  it('says how to give it one, for both clients', async () => {
+  it('is rejected with an error that shows how to add a journal, for both clients', async () => {
     const bare = new MessagingClient(fake.options);
     const calls = [
       () => bare.send(mail, { once }),
@@ -132,7 +132,7 @@ describe('a journal that several projects may share', () => {
   it.each<[string, () => JournalStore, string]>([
     ['Redis', () => redisJournal(redis), 'redisJournal()'],
     ['Postgres', () => postgresJournal(pool), 'postgresJournal()'],
-  ])('in %s is refused without a name of its own or a group', (_, open, name) => {
+  ])('in %s is rejected if it has no name and the client no group', (_, open, name) => {
     for (const create of clients) {
       const error = expect.objectContaining({ code: 'JOURNAL_SHARED' }) as Error;
       expect(() => create(open(), {})).toThrow(error);
@@ -142,7 +142,7 @@ describe('a journal that several projects may share', () => {
     }
   });
 
-  it('is taken with a name, and so is one of a single machine', () => {
+  it('is accepted with a name, and so is the journal of a single machine', () => {
     const named = [redisJournal(redis, { prefix: 'a' }), postgresJournal(pool, { name: 'a' })];
     for (const journal of [...named, memoryJournal()]) {
       for (const create of clients) {

@@ -3,21 +3,22 @@ import { expect, it } from 'vitest';
 import endpoints from '../../src/testing/endpoints.json' with { type: 'json' };
 import { samples } from '../support/contract/samples.js';
 
-// A repeat of these does harm, but a journal is no place for keys, passwords, sessions and files.
+// Repeating these calls does harm, but their keys, passwords, sessions and files must not be stored
+// in a journal.
 const exceptions =
   /^messaging\.(auth\..+|projects\.regenerateKeys|projects\.billing\..+|uploads\.image|contacts\.import)$/;
 const answer = { fileId: 'file_1', filesCreated: ['file_1'], folderId: 'folder_1' };
-// Methods whose body or query may be left out, and has no sample.
+// Methods whose body or query is optional and has no sample.
 const optional =
   /\.(reset|createCheckout|createPortal|invoices|domains\.list|projects\.members\.list)$/;
 
-const isTaken = ({ sdk, repeatable }: (typeof endpoints)[number]) =>
+const takesOnce = ({ sdk, repeatable }: (typeof endpoints)[number]) =>
   !repeatable && !exceptions.test(sdk);
-const taking = endpoints.filter(isTaken);
-const others = endpoints.filter((endpoint) => !isTaken(endpoint));
+const onceMethods = endpoints.filter(takesOnce);
+const others = endpoints.filter((endpoint) => !takesOnce(endpoint));
 
-it.each(taking)(
-  '$sdk is made once under a key, and answered again',
+it.each(onceMethods)(
+  '$sdk is made once under a key, and returns the first answer again',
   async ({ sdk, method, path }) => {
     const { call, requests } = callOf(sdk, path);
     const first = await call({ once: 'a' });
@@ -31,7 +32,7 @@ it.each(taking)(
   },
 );
 
-it.each(others)('$sdk refuses a key before the network', async ({ sdk, path }) => {
+it.each(others)('$sdk rejects a key before any request', async ({ sdk, path }) => {
   const { call, requests } = callOf(sdk, path);
   await expect(call({ once: 'a' })).rejects.toMatchObject({
     name: 'InvalidRequestError',

@@ -4,15 +4,15 @@ import { MediaClient, MessagingClient } from 'postreel';
 import { instrument } from 'postreel/otel';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
-import { followContext, recording } from '../support/otel/recording.js';
+import { followContext, startRecording } from '../support/otel/recording.js';
 import { conventions } from '../support/otel/semantic-conventions.js';
 
 const email = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'A secret' };
 const found = { id: 'con_1', email: 'ann@example.com' };
 
-let record: ReturnType<typeof recording>;
+let record: ReturnType<typeof startRecording>;
 beforeEach(() => {
-  record = recording();
+  record = startRecording();
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 describe('the spans of a call', () => {
-  it('are one for the call, and one of kind CLIENT below it for each attempt', async () => {
+  it('are one for the call and, below it, one of kind CLIENT for each attempt', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const answers = [new Response(null, { status: 503 }), found];
     const messaging = messagingOver(answering(() => answers.shift()).fetch);
@@ -55,7 +55,7 @@ describe('the spans of a call', () => {
     expect(call?.events.map((event) => event.name)).toEqual(['retry']);
   });
 
-  it('are children of the span that is active where the call is made', async () => {
+  it('are children of the span that is active when the call is made', async () => {
     const stop = followContext();
     try {
       const messaging = messagingOver(answering(() => found).fetch);
@@ -71,7 +71,7 @@ describe('the spans of a call', () => {
     }
   });
 
-  it('are active while `fetch` runs, so that its own spans stand below them', async () => {
+  it('are active while `fetch` runs, so that the spans of `fetch` are their children', async () => {
     const stop = followContext();
     try {
       const active: (string | undefined)[] = [];
@@ -87,7 +87,7 @@ describe('the spans of a call', () => {
     }
   });
 
-  it('keep calls apart that run at the same time', async () => {
+  it('keep concurrent calls apart', async () => {
     const messaging = messagingOver(answering(() => found).fetch);
     await instrument(messaging, record);
     await Promise.all([1, 2, 3].map((id) => messaging.contacts.get(`con_${id}`)));
@@ -95,7 +95,7 @@ describe('the spans of a call', () => {
     expect(new Set(parents.map(({ spanId }) => spanId)).size).toBe(3);
   });
 
-  it('say how long the call waited for the rate limit', async () => {
+  it('record how long the call waited for the rate limit', async () => {
     const rateLimit = { limit: 1, windowMs: 120, group: 'telemetry' };
     const messaging = messagingOver(answering(() => found).fetch, { rateLimit });
     await instrument(messaging, record);
@@ -109,7 +109,7 @@ describe('the spans of a call', () => {
     expect(queued[1]).toBeGreaterThan(0.1);
   });
 
-  it('name the error of a call that fails, and whether it may have happened', async () => {
+  it('record the error of a failed call, and whether it may have happened', async () => {
     const fetch = () => Promise.reject(new TypeError('fetch failed'));
     const messaging = messagingOver(fetch);
     await instrument(messaging, record);
@@ -120,7 +120,7 @@ describe('the spans of a call', () => {
     expect(call?.status.code).toBe(SpanStatusCode.ERROR);
   });
 
-  it('end with a call that is aborted while it waits for the rate limit', async () => {
+  it('end if the call is aborted while it waits for the rate limit', async () => {
     const rateLimit = { limit: 1, windowMs: 60_000, group: 'aborted telemetry' };
     const messaging = messagingOver(answering(() => found).fetch, { rateLimit });
     await instrument(messaging, record);
@@ -135,7 +135,7 @@ describe('the spans of a call', () => {
     });
   });
 
-  it('never hold a key, an address or a body, whatever the call', async () => {
+  it('never contain an API key, an address or a body, for any call', async () => {
     const fake = createFakeMessaging();
     const { secretKey: apiKey, baseUrl, fetch } = fake;
     const messaging = new MessagingClient({ apiKey, baseUrl, fetch });
@@ -145,19 +145,19 @@ describe('the spans of a call', () => {
     await messaging.contacts.get('ann@example.com').catch(() => undefined);
     await messaging.contacts.list({ search: 'ann@example.com' });
     await messaging.request('GET', '/people/ann@example.com').catch(() => undefined);
-    const told = JSON.stringify([
+    const recorded = JSON.stringify([
       record
         .spans()
         .map(({ name, attributes, events, status }) => [name, attributes, events, status]),
       [...(await record.metrics())],
     ]);
     expect(record.spans().length).toBeGreaterThanOrEqual(10);
-    expect(told).not.toMatch(/ann(@|%40)|A secret|sk_|Bearer/);
+    expect(recorded).not.toMatch(/ann(@|%40)|A secret|sk_|Bearer/);
   });
 });
 
 describe('the metrics of calls', () => {
-  it('are those of the semantic conventions, and the queue and retries beside them', async () => {
+  it('are those of the semantic conventions, plus the queue and the retries', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const answers = [new Response(null, { status: 503 }), found];
     const messaging = messagingOver(answering(() => answers.shift()).fetch);
@@ -182,7 +182,7 @@ describe('the semantic conventions for HTTP clients', () => {
         .map(([name, value]) => [name, typeof value]),
     );
 
-  it('are kept: the names and types of their list, and others of our own name only', async () => {
+  it('are followed: every name and type is on their list, and others have the prefix `postreel`', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const answers = [new Response(null, { status: 503 }), found, new Error('down')];
     const messaging = messagingOver(
@@ -222,7 +222,7 @@ describe('the semantic conventions for HTTP clients', () => {
 });
 
 describe('the span of a media job', () => {
-  it('is linked to the call that submitted it, and ends with the file', async () => {
+  it('is linked to the call that submitted the job, and ends when the file is finished', async () => {
     const { apiKey, baseUrl, fetch } = createFakeMedia({
       durations: () => 1,
       queueTime: 1,
@@ -242,7 +242,7 @@ describe('the span of a media job', () => {
     expect((await record.metrics()).get('postreel.media.job.duration')).toHaveLength(1);
   });
 
-  it('ends with the listening when nobody waits for its file', async () => {
+  it('ends when `stop()` is called if no caller waits for the file', async () => {
     const { apiKey, baseUrl, fetch } = createFakeMedia();
     const media = new MediaClient({ apiKey, baseUrl, fetch });
     const stop = await instrument(media, record);
@@ -255,9 +255,9 @@ describe('the span of a media job', () => {
   });
 });
 
-describe('what a span or a metric is grouped by', () => {
-  /** All values of attributes, without the ids of files: those name a span, and group nothing. */
-  const told = async () => {
+describe('an attribute of a span or a metric', () => {
+  /** All attribute values, except the ids of files: those identify a span, and group nothing. */
+  const attributeTexts = async () => {
     const attributes = [
       ...record
         .spans()
@@ -282,7 +282,7 @@ describe('what a span or a metric is grouped by', () => {
   ];
 
   it.each([400, 404, 422, 500])(
-    "never holds the service's own words, whatever it calls a %i",
+    "never contains the service's own text, whatever code it sends with a %i",
     async (status) => {
       for (const text of texts) {
         const bodies = [
@@ -299,13 +299,13 @@ describe('what a span or a metric is grouped by', () => {
           await messaging.send(email).safe();
         }
       }
-      const values = await told();
+      const values = await attributeTexts();
       expect(values.filter((value) => /ann|smith|4711/i.test(value))).toEqual([]);
       expect(values).toContain(`error.type HTTP_${status}`);
     },
   );
 
-  it('never holds them in what it says of a retry', async () => {
+  it("never contains the service's text in the event of a retry", async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const refusal = Response.json({ code: texts[0], message: texts[0] }, { status: 503 });
     const answers = [refusal, found];
@@ -316,15 +316,15 @@ describe('what a span or a metric is grouped by', () => {
     expect(retry?.attributes).toMatchObject({ 'error.type': 'HTTP_503' });
   });
 
-  it('names the one code that the document has', async () => {
+  it('contains the one code that is documented', async () => {
     const body = { error: { code: 'VALIDATION_ERROR', message: 'no' } };
     const messaging = messagingOver(answering(() => Response.json(body, { status: 422 })).fetch);
     await instrument(messaging, record);
     await messaging.send(email).safe();
-    expect(await told()).toContain('error.type VALIDATION_ERROR');
+    expect(await attributeTexts()).toContain('error.type VALIDATION_ERROR');
   });
 
-  it('never holds what a fault or an abort says', async () => {
+  it('never contains the message of a network error or of an abort', async () => {
     for (const text of texts) {
       const cause = Object.assign(new Error(text), { code: text });
       const fault = () => Promise.reject(new TypeError(text, { cause }));
@@ -334,13 +334,13 @@ describe('what a span or a metric is grouped by', () => {
       await messaging.send(email, { signal: AbortSignal.abort(text) }).safe();
       await messaging.send(email, { signal: AbortSignal.abort(cause) }).safe();
     }
-    const values = await told();
+    const values = await attributeTexts();
     expect(values.filter((value) => /ann|smith|4711/i.test(value))).toEqual([]);
     expect(values).toContain('error.type _OTHER');
   });
 
   it.each(['failed', 'rendering'])(
-    'never holds the status of a job that is no known word (%s)',
+    'never contains the status of a job that is not a known word (%s)',
     async (end) => {
       const records = [
         ...texts.map((status) => ({ fileId: 'file_1', status })),
@@ -350,7 +350,7 @@ describe('what a span or a metric is grouped by', () => {
       const media = new MediaClient({ apiKey: 'k', baseUrl: 'https://media.test', fetch });
       await instrument(media, record);
       await media.waitForFile('file_1', { interval: 1 }).catch(() => undefined);
-      const values = await told();
+      const values = await attributeTexts();
       expect(values.filter((value) => /ann|smith|4711/i.test(value))).toEqual([]);
       expect(values).toContain(`postreel.job.status ${end === 'failed' ? 'failed' : 'success'}`);
       expect(values).toContain('postreel.job.status _OTHER');

@@ -12,10 +12,10 @@ import { repository } from '../support/package/installed.js';
 const clients = Object.entries(imports).filter(([name]) => !/stack|schemas/.test(name));
 
 describe('a bundle for browsers', () => {
-  it.each(clients)('of %s holds zod in its lazy part only', async (_name, code) => {
+  it.each(clients)('of %s holds zod only in its lazy part', async (_name, code) => {
     const { eagerFiles, lazyFiles } = await bundle(code);
     expect(eagerFiles.flatMap(zodIn)).toEqual([]);
-    // The guards need no schema, then or later.
+    // The guards need no schema at all.
     expect(lazyFiles.some((file) => zodIn(file).length > 0)).toBe(/Client|\*/.test(code));
   });
 
@@ -27,7 +27,7 @@ describe('a bundle for browsers', () => {
     },
   );
 
-  it('of the schemas takes the zod of the program that combines them with its own', async () => {
+  it('of the schemas uses the zod of the program that combines them with its schemas', async () => {
     const { eagerFiles } = await bundle(imports['the schemas']);
     expect(eagerFiles.some((file) => file.startsWith('node_modules/zod/'))).toBe(true);
     expect(eagerFiles.filter((file) => file.startsWith('dist/')).flatMap(zodIn)).toEqual([]);
@@ -46,14 +46,15 @@ describe('a bundle for browsers', () => {
     expect(externals).toEqual(external);
   });
 
-  it.each(Object.entries(imports))('of %s asks the page for nothing', async (_name, code) => {
+  it.each(Object.entries(imports))('of %s imports nothing from the page', async (_name, code) => {
     const { externals } = await bundle(code);
     expect(externals).toEqual([]);
   });
 
-  it('of one client leaves the other one out', async () => {
+  it('of one client leaves out the other one', async () => {
     const words = { messaging: '/v1/send', media: '/v1/generate/' };
-    const text = async (door: string) => (await textOf(`export * from 'postreel/${door}';`)).text;
+    const text = async (entryPoint: string) =>
+      (await textOf(`export * from 'postreel/${entryPoint}';`)).text;
     expect(await text('messaging')).toContain(words.messaging);
     expect(await text('messaging')).not.toContain(words.media);
     expect(await text('media')).toContain(words.media);
@@ -62,13 +63,13 @@ describe('a bundle for browsers', () => {
 });
 
 describe('a bundle of postreel/testing for browsers', () => {
-  it('asks the page for msw, when handlers are wanted, and for nothing else', async () => {
+  it('imports msw from the page only for handlers, and nothing else', async () => {
     const { externals, eagerFiles } = await bundle(`export * from 'postreel/testing';`, ['msw']);
     expect(externals).toEqual(['msw']);
     expect(eagerFiles.filter((file) => /\/zod\/|\/ky\//.test(file))).toEqual([]);
   });
 
-  it('works together with a client where there is no process', async () => {
+  it('works together with a client without `process`', async () => {
     const { text, warnings } = await textOf(`
       import { createFakeMessaging } from 'postreel/testing';
       import { MessagingClient } from 'postreel/messaging';
@@ -84,7 +85,10 @@ describe('a bundle of postreel/testing for browsers', () => {
   });
 });
 
-/** The modules of zod in a file of ours, by the line that the build writes before each; or the file itself. */
+/**
+ * The modules of zod in a file of the package, by the line that the build writes before each, or
+ * the file itself.
+ */
 function zodIn(file: string): string[] {
   if (file.includes('node_modules/zod/')) {
     return [file];
@@ -106,12 +110,13 @@ async function textOf(code: string): Promise<{ text: string; warnings: unknown[]
     external: ['msw'],
     tsconfigRaw: {},
   });
-  // Only inside the repository itself: esbuild says nothing about files in node_modules.
+  // This warning appears only inside the repository: esbuild does not warn about files in
+  // node_modules.
   const own = warnings.filter(({ id }) => id !== 'ignored-bare-import');
   return { text: outputFiles[0]?.text ?? '', warnings: own };
 }
 
-/** Runs a module in a process that ends by itself. */
+/** Runs a module in a process until the process ends by itself. */
 async function run(text: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'postreel-bundle-'));
   await writeFile(join(folder, 'bundle.mjs'), text);

@@ -2,19 +2,19 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build as bundle, type PluginBuild } from 'esbuild';
 import { expect, it } from 'vitest';
-import { doors, repository } from '../support/package/installed.js';
+import { entryPoints, repository } from '../support/package/installed.js';
 
-it.each(doors)('nothing of the command can be reached from %s', async (door) => {
+it.each(entryPoints)('no code of the command can be reached from %s', async (entryPoint) => {
   const { metafile } = await bundle({
-    stdin: { contents: `export * from '${door}';`, resolveDir: repository },
+    stdin: { contents: `export * from '${entryPoint}';`, resolveDir: repository },
     bundle: true,
     write: false,
     metafile: true,
     format: 'esm',
     platform: 'node',
     packages: 'external',
-    // The doors of this package itself are no external package.
-    plugins: [{ name: 'own-doors', setup: ownDoors }],
+    // The entry points of this package are not external.
+    plugins: [{ name: 'own-entry-points', setup: resolveOwnEntryPoints }],
     logLevel: 'error',
   });
   const files = Object.keys(metafile.inputs);
@@ -25,14 +25,14 @@ it.each(doors)('nothing of the command can be reached from %s', async (door) => 
   expect(tools).toEqual([]);
 });
 
-it('the build has no trace of the command but its own file', () => {
+it('the build contains code of the command only in its own file', () => {
   const files = readdirSync(join(repository, 'dist'), { recursive: true, encoding: 'utf8' });
   const code = files.filter((file) => /(^|[\\/])cli([\\/.])/.test(file) && file.endsWith('.js'));
   expect(code).toEqual(['cli.js']);
 });
 
-/** Resolves `postreel/…` to the build, as the bundler of a user does. */
-function ownDoors(build: PluginBuild): void {
+/** Resolves `postreel/…` to the build, as a user's bundler does. */
+function resolveOwnEntryPoints(build: PluginBuild): void {
   build.onResolve({ filter: /^postreel(\/|$)/ }, ({ path }) => {
     const folder = path.replace(/^postreel\/?/, '');
     return { path: join(repository, 'dist/esm', folder, 'index.js') };

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { doors, installPackage, manifest, type Project } from '../support/package/installed.js';
+import {
+  entryPoints,
+  installPackage,
+  manifest,
+  type Project,
+} from '../support/package/installed.js';
 
 const services = `
   const { createFakeMedia, createFakeMessaging } = require('postreel/testing');
@@ -9,7 +14,7 @@ const services = `
   const mediaOptions = { apiKey: media.apiKey, baseUrl: media.baseUrl, fetch: media.fetch };
   const options = { apiKey: secretKey, baseUrl, fetch };`;
 
-/** A small program for each entry point, and what it prints. */
+/** A small program for each entry point, and its output. */
 const programs: Readonly<Record<string, readonly [code: string, printed: string]>> = {
   postreel: [
     `const { isApiError, MessagingClient } = require('postreel');
@@ -143,36 +148,38 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 describe('the CommonJS build', () => {
-  it('loads every door where ES modules cannot be required', async () => {
-    // Each as if it were the first one.
+  it('loads every entry point where ES modules cannot be required', async () => {
+    // Deletes the cached modules, so that each entry point loads like the first one.
     const code = `
-      for (const door of ${JSON.stringify(doors)}) {
+      for (const entryPoint of ${JSON.stringify(entryPoints)}) {
         for (const path of Object.keys(require.cache)) {
           delete require.cache[path];
         }
         try {
-          console.log(door, typeof require(door));
+          console.log(entryPoint, typeof require(entryPoint));
         } catch (error) {
-          console.log(door, String(error));
+          console.log(entryPoint, String(error));
         }
       }`;
     const file = await project.write('strict.cjs', code);
     const output = await project.run(process.execPath, ['--no-experimental-require-module', file]);
-    expect(output.trim().split('\n')).toEqual(doors.map((door) => `${door} object`));
+    expect(output.trim().split('\n')).toEqual(
+      entryPoints.map((entryPoint) => `${entryPoint} object`),
+    );
   });
 
-  it.each(Object.entries(programs))('does its work through %s', async (name, [code, printed]) => {
+  it.each(Object.entries(programs))('works through %s', async (name, [code, printed]) => {
     const program = `${services}\n(async () => {\n${code}\n})();\n`;
     const file = await project.write(`${name.replaceAll('/', '-')}.cjs`, program);
     const output = await project.run(process.execPath, ['--no-experimental-require-module', file]);
     expect(output.trim()).toBe(printed);
   });
 
-  it('has a program here for every entry point', () => {
-    expect(Object.keys(programs).sort()).toEqual([...doors].sort());
+  it('has a program in this test for every entry point', () => {
+    expect(Object.keys(programs).sort()).toEqual([...entryPoints].sort());
   });
 
-  it('keeps the names of the clients, which a console shows', async () => {
+  it('keeps the class names of the clients, which a console shows', async () => {
     const code = `
       const { MediaClient, MessagingClient } = require('postreel');
       console.log(MessagingClient.name, MediaClient.name);`;

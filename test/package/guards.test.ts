@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundle } from '../../scripts/sizes.js';
 import { dryPack, installPackage, type Project } from '../support/package/installed.js';
 
-// With room: they are there for what goes far off, not for the last kilobyte.
+// Generous limits: they catch large growth, not a single kilobyte.
 const guards: Readonly<Record<string, readonly [code: string, maxKilobytes: number]>> = {
   'a messaging client': [`export { MessagingClient } from 'postreel/messaging';`, 120],
   'a media client': [`export { MediaClient } from 'postreel/media';`, 115],
@@ -13,26 +13,26 @@ const guards: Readonly<Record<string, readonly [code: string, maxKilobytes: numb
 
 describe('the size of', () => {
   it.each(Object.entries(guards))(
-    '%s, bundled, minified and gzipped in all its chunks, is far from its guard',
+    '%s, bundled, minified and gzipped in all its chunks, is well below its limit',
     async (name, [code, maxKilobytes]) => {
       const { eager, lazy } = await bundle(code);
       const kilobytes = (eager + lazy) / 1000;
-      tell(`${name}: ${kilobytes.toFixed(1)} KB`, `${maxKilobytes} KB`);
-      expect(kilobytes).toBeGreaterThan(1); // something was bundled
+      report(`${name}: ${kilobytes.toFixed(1)} KB`, `${maxKilobytes} KB`);
+      expect(kilobytes).toBeGreaterThan(1); // the bundle is not empty
       expect(kilobytes).toBeLessThanOrEqual(maxKilobytes);
     },
   );
 
-  it('the tracker is the one that its documents print', async () => {
+  it('the tracker is the size that its documentation states', async () => {
     const { eager, lazy } = await bundle(guards['the tracker']![0]);
     expect(lazy).toBe(0);
     const text = await readFile('docs/tracker.md', 'utf8');
     expect(text).toContain(`${(eager / 1000).toFixed(1)} KB (gzip)`);
   });
 
-  it('the tarball is far from its guard', async () => {
+  it('the tarball is well below its limit', async () => {
     const { size } = await dryPack();
-    tell(`the tarball: ${(size / 1e6).toFixed(2)} MB`, '1.3 MB');
+    report(`the tarball: ${(size / 1e6).toFixed(2)} MB`, '1.3 MB');
     expect(size).toBeLessThanOrEqual(1.3e6);
   });
 });
@@ -76,11 +76,11 @@ describe('ten calls of a user', () => {
     const problems = program.getSemanticDiagnostics(program.getSourceFile(file));
     expect(problems.map(({ messageText }) => messageText)).toEqual([]);
     const instantiations = program.getInstantiationCount();
-    tell(`ten calls ${name} custom fields: ${instantiations} instantiations`, '300');
+    report(`ten calls ${name} custom fields: ${instantiations} instantiations`, '300');
     expect(instantiations).toBeLessThanOrEqual(300);
   });
 });
 
-function tell(figure: string, guard: string): void {
+function report(figure: string, guard: string): void {
   console.log(`${figure} (guard: ${guard})`);
 }

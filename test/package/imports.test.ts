@@ -15,26 +15,29 @@ interface Watched {
   /** Timers, requests, prints and reads of the environment. */
   readonly deeds: readonly string[];
   readonly globals: readonly string[];
-  /** What else keeps the process alive. */
+  /** Other resources that keep the process alive. */
   readonly resources: readonly string[];
   readonly loaded: readonly string[];
 }
 
-/** Runs a module of either kind until it ends by itself, and tells what it did. */
+/** Runs a module of either kind until it ends by itself, and returns its recorded effects. */
 async function watch(kind: 'mjs' | 'cjs', code: string): Promise<Watched> {
-  const tell = "console.log(JSON.stringify(globalThis[Symbol.for('postreel.watched')]()));";
-  const body = kind === 'mjs' ? code + tell : `(async () => { ${code} ${tell} })();`;
+  const print = "console.log(JSON.stringify(globalThis[Symbol.for('postreel.watched')]()));";
+  const body = kind === 'mjs' ? code + print : `(async () => { ${code} ${print} })();`;
   const file = await project.write(`watched.${kind}`, body);
   const output = await project.run(process.execPath, ['--import', watcher, file]);
-  return JSON.parse(output) as Watched; // as: what the watcher prints
+  return JSON.parse(output) as Watched; // as: the watcher prints it
 }
 
 const open = {
-  mjs: (door: string) => `const postreel = await import('${door}');`,
-  cjs: (door: string) => `const postreel = require('${door}');`,
+  mjs: (entryPoint: string) => `const postreel = await import('${entryPoint}');`,
+  cjs: (entryPoint: string) => `const postreel = require('${entryPoint}');`,
 };
 
-/** Is this zod or msw, or a file of ours that carries zod? The build writes a line before each module. */
+/**
+ * Whether this is zod or msw, or a file of the package that contains zod. The build writes a line
+ * before each module.
+ */
 const isForeign = (module: string) =>
   /\/node_modules\/(zod|msw)\//.test(module) ||
   (module.includes('/postreel/dist/') &&
@@ -42,9 +45,9 @@ const isForeign = (module: string) =>
 
 describe.each(['mjs', 'cjs'] as const)('importing from a .%s file', (kind) => {
   it.each(['postreel', 'postreel/messaging', 'postreel/media'])(
-    '%s loads no zod, does nothing and touches no global',
-    async (door) => {
-      const { loaded, ...effects } = await watch(kind, open[kind](door));
+    '%s loads no zod, has no effect and touches no global',
+    async (entryPoint) => {
+      const { loaded, ...effects } = await watch(kind, open[kind](entryPoint));
       expect(loaded.some((module) => module.includes('/eventemitter3/'))).toBe(true);
       expect(loaded.filter(isForeign)).toEqual([]);
       expect(effects).toEqual({ deeds: [], globals: [], resources: [] });
@@ -52,9 +55,9 @@ describe.each(['mjs', 'cjs'] as const)('importing from a .%s file', (kind) => {
   );
 
   it.each(['postreel/tracker', 'postreel/tracker/proxy'])(
-    '%s loads no package, does nothing and touches no global',
-    async (door) => {
-      const { loaded, ...effects } = await watch(kind, open[kind](door));
+    '%s loads no package, has no effect and touches no global',
+    async (entryPoint) => {
+      const { loaded, ...effects } = await watch(kind, open[kind](entryPoint));
       const packages = loaded.filter((module) => module.includes('/node_modules/'));
       expect(packages).not.toEqual([]);
       expect(packages.filter((module) => !module.includes('/postreel/dist/'))).toEqual([]);
@@ -62,7 +65,7 @@ describe.each(['mjs', 'cjs'] as const)('importing from a .%s file', (kind) => {
     },
   );
 
-  it('postreel/testing loads no msw, does nothing and touches no global', async () => {
+  it('postreel/testing loads no msw, has no effect and touches no global', async () => {
     const { loaded, ...effects } = await watch(kind, open[kind]('postreel/testing'));
     expect(loaded.filter((module) => module.includes('/postreel/'))).not.toEqual([]);
     expect(loaded.filter((module) => module.includes('/msw/'))).toEqual([]);
@@ -78,7 +81,7 @@ describe.each(['mjs', 'cjs'] as const)('a client in a .%s file', (kind) => {
     const messaging = new postreel.MessagingClient(options);
     const media = new postreel.MediaClient(options);`;
 
-  it('is made without loading a schema and without starting a timer', async () => {
+  it('is created without loading a schema or starting a timer', async () => {
     const { loaded, deeds, resources } = await watch(kind, clients);
     expect(loaded.filter(isForeign)).toEqual([]);
     expect(resources).toEqual([]);
@@ -97,7 +100,7 @@ describe.each(['mjs', 'cjs'] as const)('a client in a .%s file', (kind) => {
     expect(loaded.filter((module) => module.includes('/node_modules/zod/'))).toEqual([]);
   });
 
-  it('never loads zod when it checks neither requests nor answers', async () => {
+  it('never loads zod if it checks neither requests nor responses', async () => {
     const off = `
       const validation = { requests: 'off', responses: 'off' };
       const unchecked = new postreel.MessagingClient({ ...options, validation });

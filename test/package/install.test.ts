@@ -10,7 +10,7 @@ import { manifest } from '../support/package/installed.js';
 
 const execute = promisify(execFile);
 
-/** A version of each optional peer that is older than what its entry point works with. */
+/** For each optional peer, a version older than the one its entry point needs. */
 const old = {
   '@modelcontextprotocol/sdk': '1.0.0',
   '@opentelemetry/api': '1.2.0',
@@ -22,13 +22,13 @@ const old = {
   react: '17.0.2',
 };
 
-it('npm installs it beside any version of a package that is not used', async ({ skip }) => {
+it('npm installs the package next to any version of a peer that is not used', async ({ skip }) => {
   expect(Object.keys(old)).toEqual(Object.keys(manifest.peerDependencies));
   const folder = emptyFolder();
   const postreel = `file:${await pack(folder)}`;
   const dependencies = { ...old, postreel };
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
-  // It resolves everything and downloads no package.
+  // npm resolves everything and downloads no package.
   const flags = ['--package-lock-only', '--prefer-offline', '--no-audit', '--no-fund'];
   const end = await execute('npm', ['install', ...flags], {
     cwd: folder,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  doors,
+  entryPoints,
   dryPack,
   installPackage,
   manifest,
@@ -13,7 +13,7 @@ import {
 const read = (file: string) => JSON.parse(readFileSync(join(repository, file), 'utf8')) as unknown;
 
 describe('package.json', () => {
-  it('promises what the documents say', () => {
+  it('promises the versions that the documentation names', () => {
     expect(manifest).toMatchObject({
       name: 'postreel',
       type: 'module',
@@ -34,7 +34,7 @@ describe('package.json', () => {
     });
   });
 
-  it('asks for no other package unless a door needs it', () => {
+  it('requires no other package unless an entry point needs it', () => {
     const { peerDependencies, peerDependenciesMeta } = manifest;
     const required = Object.keys(peerDependencies).filter(
       (name) => !peerDependenciesMeta[name]?.optional,
@@ -42,18 +42,18 @@ describe('package.json', () => {
     expect(required).toEqual([]);
   });
 
-  it('runs nothing when it is installed', () => {
+  it('runs nothing when the package is installed', () => {
     const hooks = ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'];
     expect(hooks.filter((hook) => hook in manifest.scripts)).toEqual([]);
   });
 
-  it('names the types before the code in every door', () => {
-    for (const door of Object.values(manifest.exports)) {
-      if (typeof door === 'string') {
+  it('names the types before the code in every entry point', () => {
+    for (const entryPoint of Object.values(manifest.exports)) {
+      if (typeof entryPoint === 'string') {
         continue;
       }
-      expect(Object.keys(door)).toEqual(['import', 'require']);
-      for (const kind of Object.values(door)) {
+      expect(Object.keys(entryPoint)).toEqual(['import', 'require']);
+      for (const kind of Object.values(entryPoint)) {
         expect(Object.keys(kind)).toEqual(['types', 'default']);
       }
     }
@@ -76,12 +76,12 @@ describe('package-lock.json', () => {
   const { packages } = read('package-lock.json') as { packages: Record<string, Locked> }; // as: npm's format
   const installed = Object.entries(packages).filter(([path]) => path !== '');
 
-  it('names no host, and a checksum for every package', () => {
+  it('names no host, and has a checksum for every package', () => {
     expect(installed.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
     expect(installed.filter(([, { integrity }]) => integrity === undefined)).toEqual([]);
   });
 
-  it('has no hole: npm ci refuses a lock without the packages of other platforms', () => {
+  it('includes the packages of other platforms, without which npm ci rejects it', () => {
     const holes = Object.entries(packages).flatMap(([path, locked]) =>
       Object.keys({ ...locked.dependencies, ...locked.optionalDependencies })
         .filter((name) => !places(path).some((place) => `${place}node_modules/${name}` in packages))
@@ -90,7 +90,7 @@ describe('package-lock.json', () => {
     expect(holes).toEqual([]);
   });
 
-  /** Where Node looks for a package that another one needs. */
+  /** The places where Node looks for a package that another one needs. */
   function places(path: string): string[] {
     const end = path.lastIndexOf('node_modules/');
     if (end < 0) {
@@ -106,10 +106,12 @@ describe('the published package', () => {
     packed = await dryPack();
   });
 
-  it('holds the build, the guides, four files and a stub for each entry point', () => {
+  it('contains the build, the guides, four files and a stub for each entry point', () => {
     const paths = packed.files.map(({ path }) => path);
     const others = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
-    const stubs = doors.slice(1).map((door) => `${door.replace('postreel/', '')}/package.json`);
+    const stubs = entryPoints
+      .slice(1)
+      .map((entryPoint) => `${entryPoint.replace('postreel/', '')}/package.json`);
     expect(paths.filter((path) => !/^(dist|docs)\//.test(path)).sort()).toEqual(
       [...others, ...stubs].sort(),
     );
@@ -121,7 +123,7 @@ describe('the published package', () => {
     );
   });
 
-  it('has every guide that the README links to', () => {
+  it('contains every guide that the README links to', () => {
     const text = readFileSync(join(repository, 'README.md'), 'utf8');
     const links = [...text.matchAll(/\]\((docs\/[^)#]+\.md)/g)].map(([, path]) => path);
     const paths = packed.files.map(({ path }) => path);
@@ -129,7 +131,7 @@ describe('the published package', () => {
     expect(links.filter((path) => !paths.includes(path ?? ''))).toEqual([]);
   });
 
-  it('has the licence of each package that it carries', () => {
+  it('contains the licence of each bundled package', () => {
     const code = readdirSync(join(repository, 'dist'), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.js'))
       .map((path) => readFileSync(join(repository, 'dist', path), 'utf8'));
@@ -142,7 +144,7 @@ describe('the published package', () => {
     expect(named.sort()).toEqual([...new Set(carried)].sort());
   });
 
-  it('is what the tests of the package install', async () => {
+  it('is the package that the tests install', async () => {
     const project = await installPackage();
     const installed = readdirSync(project.package, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())

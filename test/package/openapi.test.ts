@@ -18,7 +18,7 @@ describe('the OpenAPI document', () => {
     expect([valid, errors]).toEqual([true, undefined]);
   });
 
-  it('has an operation for each endpoint, with a name of its own', () => {
+  it('has an operation for each endpoint, with a unique name', () => {
     const operations = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item)
         .filter(([method]) => method !== 'servers')
@@ -32,7 +32,7 @@ describe('the OpenAPI document', () => {
     expect(new Set(ids).size).toBe(endpoints.length);
   });
 
-  it('knows limits and keys', () => {
+  it('describes limits and keys', () => {
     expect(document.paths['/v1/track']?.['post']).toMatchObject({
       security: [{ publicKey: [] }, { secretKey: [] }],
     });
@@ -47,23 +47,23 @@ describe.each(endpoints)('$sdk', ({ sdk, method, path, service }) => {
     [client, mock] = await Promise.all([made.client(), made.mock()]);
   });
 
-  it('is agreed on by a generated client, a mock server and the fake', async () => {
+  it('works the same with a generated client, a mock server and the fake', async () => {
     const { fake, apiKey, ids } = await callWorld(service);
     const call = client[operationId(sdk)];
     const input = { baseUrl: fake.baseUrl, auth: apiKey, ...requestOf({ sdk, method, path }, ids) };
     const mocked = await call?.({ ...input, baseUrl: 'https://mock.test', fetch: mock.fetch });
     expect([mocked?.error, mocked?.response?.status]).toEqual([undefined, 200]);
-    const real = await call?.({ ...input, fetch: typed(fake.fetch) });
+    const real = await call?.({ ...input, fetch: withContentType(fake.fetch) });
     const status = real?.response?.status ?? 0;
     expect([real?.error, Math.floor(status / 100)]).toEqual([undefined, 2]);
     expect(fake.requests.at(-1)).toMatchObject({ endpoint: `${method} ${path}` });
-    // The document knows no other success than 200.
+    // The document describes no success other than 200.
     expect(mock.problems(operationId(sdk), 200, real?.data)).toEqual([]);
     expect(mock.problems(operationId(sdk), 200, mocked?.data)).toEqual([]);
   });
 });
 
-/** Both are made once. */
+/** Both are created once. */
 const made = {
   client: once(() => generateClient(document)),
   mock: once(() => mockOf(document)),
@@ -79,10 +79,10 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 
 type Line = Readonly<Record<'sdk' | 'method' | 'path', string>>;
 
-/** The request of a row, as the generated functions take it. */
+/** The request of a row, as the arguments of the generated functions. */
 function requestOf({ sdk, method, path }: Line, ids: Ids) {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  // openapi-backend asks for a body wherever one is allowed.
+  // openapi-backend requires a body wherever one is allowed.
   const input = inputFor(sdk, ids) ?? (hasBody({ method, path }) ? {} : undefined);
   const isQuery = method === 'GET' || method === 'DELETE';
   const inBody = sdk === 'messaging.segments.members.remove' || !isQuery;
@@ -99,8 +99,8 @@ function hasBody({ method, path }: Pick<Line, 'method' | 'path'>): boolean {
   return 'requestBody' in (document.paths[path]?.[method.toLowerCase()] as object); // as: an operation
 }
 
-/** The media service wants a content type for a GET, too, and generated clients send none. */
-function typed(send: typeof fetch): typeof fetch {
+/** The media service requires a content type for a GET, too, and generated clients send none. */
+function withContentType(send: typeof fetch): typeof fetch {
   return (input, init) => {
     const request = new Request(input, init);
     if (request.body === null) {

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { doors, installPackage, type Project } from '../support/package/installed.js';
+import { entryPoints, installPackage, type Project } from '../support/package/installed.js';
 
 const watcher = fileURLToPath(new URL('../support/package/watch-imports.mjs', import.meta.url));
 
 let project: Project;
 beforeAll(async () => {
-  project = await installPackage(); // without a single peer
+  project = await installPackage(); // without any peer
 });
 afterAll(() => project.remove());
 
@@ -17,12 +17,12 @@ async function run(kind: 'mjs' | 'cjs', code: string, args: readonly string[] = 
 }
 
 const load = {
-  mjs: (door: string) => `await import('${door}')`,
-  cjs: (door: string) => `require('${door}')`,
+  mjs: (entryPoint: string) => `await import('${entryPoint}')`,
+  cjs: (entryPoint: string) => `require('${entryPoint}')`,
 };
 
-/** What needs a peer of another version than the project may have, and what each says then. */
-const needs = [
+/** Calls that need a peer in a certain version, and their error messages without it. */
+const failingCalls = [
   [
     `REDIS.redisRateBudget({})`,
     '`redisRateBudget()` needs a Redis client. Install `ioredis` and pass `new Redis(url)`.',
@@ -43,12 +43,12 @@ const needs = [
     `POSTGRES.migratePostgres({})`,
     '`migratePostgres()` needs a Postgres pool. Install `pg` and pass `new Pool({ connectionString })`.',
   ],
-  // As version 9 has it.
+  // The argument that version 9 passes.
   [
     `BOSS.pgBossHandler(media(), { save() {} })({ id: '1', data: {} })`,
     '`pgBossHandler()` is for `boss.work()` of `pg-boss` 10 or later.',
   ],
-  // As version 4 has it.
+  // The argument that version 4 passes.
   [
     `BULLMQ.bullmqProcessor(media(), { save() {} })({ id: '1', data: {} })`,
     '`bullmqProcessor()` is for the jobs of a `Worker` of `bullmq` 5.55 or later.',
@@ -67,13 +67,13 @@ const code = `(async () => {
   const { MediaClient, memoryJournal } = MEDIA;
   const media = () =>
     new MediaClient({ apiKey: 'k', baseUrl: 'https://media.test', journal: memoryJournal() });
-  const told = [];
-  for (const call of [${needs.map(([call]) => `() => ${call}`).join(', ')}]) {
-    await Promise.resolve().then(call).catch(({ message }) => told.push(message));
+  const messages = [];
+  for (const call of [${failingCalls.map(([call]) => `() => ${call}`).join(', ')}]) {
+    await Promise.resolve().then(call).catch(({ message }) => messages.push(message));
   }
-  console.log(JSON.stringify(told));
+  console.log(JSON.stringify(messages));
 })();`;
-const doorsByName = {
+const entryPointsByName = {
   MEDIA: 'media',
   REDIS: 'redis',
   POSTGRES: 'postgres',
@@ -84,18 +84,18 @@ const doorsByName = {
 };
 
 describe.each(['mjs', 'cjs'] as const)(
-  'from a .%s file, each door loads and says what to install',
+  'in a .%s file, each entry point loads and its error says what to install',
   (kind) => {
-    const opening = Object.entries(doorsByName).map(
-      ([name, door]) => `const ${name} = ${load[kind](`postreel/${door}`)};`,
+    const opening = Object.entries(entryPointsByName).map(
+      ([name, entryPoint]) => `const ${name} = ${load[kind](`postreel/${entryPoint}`)};`,
     );
-    const said = needs.map(([, sentence]) => sentence);
+    const said = failingCalls.map(([, sentence]) => sentence);
 
     it('without its peer', async () => {
       expect(await run(kind, opening.join('\n') + code)).toEqual(said);
     });
 
-    it('beside a peer that is too old', async () => {
+    it('with a peer that is too old', async () => {
       await project.write('node_modules/@opentelemetry/api/index.js', 'exports.trace = {};');
       await project.write('node_modules/msw/index.js', 'exports.rest = {};');
       expect(await run(kind, opening.join('\n') + code)).toEqual(said);
@@ -114,14 +114,14 @@ describe('`postreel mcp` names the package that it needs', () => {
   const sentence =
     'This command needs @modelcontextprotocol/sdk 1.13 or later: npx -p postreel -p @modelcontextprotocol/sdk postreel mcp';
 
-  it('without it', async () => {
+  it('if the package is missing', async () => {
     expect(await serve()).toContain(sentence);
   });
 
   it.each([
     ['without `registerResource`', { './*': './*' }],
     ['without a server of that name', {}],
-  ])('beside one %s', async (_name, exports) => {
+  ])('if the package is one %s', async (_name, exports) => {
     const folder = 'node_modules/@modelcontextprotocol/sdk';
     await project.write(`${folder}/package.json`, JSON.stringify({ exports, type: 'module' }));
     await project.write(`${folder}/server/mcp.js`, 'export class McpServer {}');
@@ -129,14 +129,15 @@ describe('`postreel mcp` names the package that it needs', () => {
   });
 });
 
-describe('a door', () => {
-  it.each(doors.filter((door) => !/msw|react/.test(door)))(
-    '%s loads no other door',
-    async (door) => {
-      const code = `await import('${door}');
+describe('an entry point', () => {
+  it.each(entryPoints.filter((entryPoint) => !/msw|react/.test(entryPoint)))(
+    '%s loads no other entry point',
+    async (entryPoint) => {
+      const code = `await import('${entryPoint}');
       console.log(JSON.stringify(globalThis[Symbol.for('postreel.watched')]().loaded));`;
-      const loaded = (await run('mjs', code, ['--import', watcher])) as string[]; // as: what the watcher prints
-      const own = door === 'postreel' ? 'index.js' : `${door.replace('postreel/', '')}/index.js`;
+      const loaded = (await run('mjs', code, ['--import', watcher])) as string[]; // as: the watcher prints it
+      const own =
+        entryPoint === 'postreel' ? 'index.js' : `${entryPoint.replace('postreel/', '')}/index.js`;
       const others = loaded
         .flatMap((module) => /dist\/esm\/(.*index\.js)$/.exec(module)?.[1] ?? [])
         .filter((entry) => entry !== own);

@@ -21,7 +21,7 @@ import {
 const maxMs = 120_000;
 const poll = { timeout: maxMs, interval: 20 };
 
-/** The lines of the README for a shell, and why one is not run as it stands. */
+/** The shell lines of the README, and whether and how each one is tested. */
 const shellLines: Readonly<Record<string, string>> = {
   'npm ci': 'needs the registry',
   'npm run demo': 'builds what other tests read; the demo itself is run',
@@ -52,7 +52,7 @@ beforeAll(async () => {
 afterAll(() => rm(parent, { recursive: true, force: true }));
 
 describe('the README', () => {
-  it('has only blocks that are named here', () => {
+  it('has only the blocks that this test names', () => {
     const programs = blocks.filter(({ language }) => language === 'ts');
     expect(programs.map(({ heading }) => heading)).toEqual([
       'Send an email, track an event',
@@ -66,7 +66,7 @@ describe('the README', () => {
     expect(lines).toEqual(Object.keys(shellLines));
   });
 
-  it('has a demo that ends well', async () => {
+  it('has a demo that ends successfully', async () => {
     const demo = start('npx tsx demo/index.ts', repository);
     onTestFinished(() => kill(demo));
     expect(await demo.ended, demo.printed()).toBe(0);
@@ -75,7 +75,7 @@ describe('the README', () => {
   });
 
   it(
-    'leads from an empty folder to a fake, an email and three videos, and keeps what is in .env',
+    'leads from an empty folder to a fake, an email and three videos, and keeps the variables in .env',
     async () => {
       const folder = await mkdtemp(join(parent, 'project-'));
       const run = async (line: string) => {
@@ -97,7 +97,7 @@ describe('the README', () => {
       expect((await run('node --env-file=.env app.js')).match(/is saved/g)).toHaveLength(3);
       expect(await videosIn(folder)).toHaveLength(3);
 
-      // The page of the README has the key and the address that the fake has printed.
+      // The page in the README has the key and the address that the fake has printed.
       const { MESSAGING_PUBLIC_KEY, MESSAGING_BASE_URL = '' } = environment();
       const page = program('In a web page');
       expect(page).toContain(`'${MESSAGING_PUBLIC_KEY}', // MESSAGING_PUBLIC_KEY`);
@@ -114,7 +114,7 @@ describe('the program that sends an email', () => {
     ['a rejection', { status: 422 }, /^POST \/v1\/send was rejected \(422[^\n]*\n$/, 0],
     ['a lost response', { loseAnswer: true }, /It may have taken effect\.\n$/, 1],
   ])(
-    'prints the message of %s, ends with 1, and sends nothing twice',
+    'prints the message of %s, exits with 1, and sends no email twice',
     async (_, fault, message, emails) => {
       await inScene(tarball, async ({ folder, fake, run }) => {
         await writeFile(join(folder, 'app.js'), code);
@@ -128,7 +128,7 @@ describe('the program that sends an email', () => {
   );
 });
 
-// In browsers the tracker has tests of its own; outside of a page it does nothing.
+// The tracker is tested in browsers; outside a page it does nothing.
 it('the program of a web page can be bundled and loaded', async () => {
   await inScene(tarball, async ({ folder, run }) => {
     await writeFile(join(folder, 'main.js'), program('In a web page'));
@@ -139,7 +139,7 @@ it('the program of a web page can be bundled and loaded', async () => {
   });
 });
 
-describe('the server of the Express recipe', () => {
+describe('the server in the Express recipe', () => {
   const [app] = copiesIn('docs/recipes/express.md');
   const code = `${app?.code}\napp.listen(3000);\n`;
   const signUp = async (url: string) => {
@@ -147,7 +147,7 @@ describe('the server of the Express recipe', () => {
     return [response.status, await response.text()];
   };
 
-  it('sends the email, keeps the status of the service from the visitor, and says whether the email may be sent', async () => {
+  it('sends the email, hides the status of the service from the visitor, and says whether the email may have been sent', async () => {
     await inScene(tarball, async ({ folder, fake, start }) => {
       await writeFile(join(folder, 'app.ts'), code);
       const server = start('npx tsx --env-file=.env app.ts');
@@ -185,7 +185,7 @@ describe('the program that makes videos', () => {
       (_: Scene, worker: Running) => savedIn(worker.printed()) > 0,
     ],
   ])(
-    'killed %s and started again, submits no video twice and mails nothing',
+    'killed %s and started again, submits no video twice and sends no mail',
     async (_, videos, isTime) => {
       await inScene(tarball, async (scene) => {
         const { folder, fake } = scene;
@@ -203,7 +203,7 @@ describe('the program that makes videos', () => {
         expect(exit, output).toBe(0);
         expect(fake.media.files).toHaveLength(3);
         expect(await videosIn(folder)).toHaveLength(videos);
-        // Nothing is known of a call that was under way: its video is named.
+        // The result of a call in flight is unknown: its video is named.
         expect(output.match(/OUTCOME_UNKNOWN/g)?.length ?? 0, output).toBe(3 - videos);
         expect(fake.messaging.requests).toEqual([]);
       });
@@ -212,7 +212,7 @@ describe('the program that makes videos', () => {
   );
 
   it(
-    'mails nothing when every job fails, and pays for no job again in the next run',
+    'sends no mail if every job fails, and pays for no job again in the next run',
     async () => {
       await inScene(tarball, async ({ folder, fake, run }) => {
         await writeFile(join(folder, 'app.js'), code);

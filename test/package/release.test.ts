@@ -25,7 +25,7 @@ const good: Tarball = {
 };
 
 describe('a tarball', () => {
-  it('passes with what belongs into it', () => {
+  it('passes with the expected files', () => {
     expect(problemsOf(good)).toEqual([]);
   });
 
@@ -49,13 +49,13 @@ describe('a tarball', () => {
       { manifest: { ...good.manifest, license: 'GPL' } },
       'The license is not MIT.',
     ],
-  ])('is refused with %s', (_name, change, problem) => {
+  ])('is rejected with %s', (_name, change, problem) => {
     expect(problemsOf({ ...good, ...change })).toEqual([problem]);
   });
 });
 
 describe('the repository of a release', () => {
-  it('is the one that the workflow runs in, so that links of the README lead somewhere', () => {
+  it("is the repository of the workflow, so that the README's links work", () => {
     const variables = {
       GITHUB_SERVER_URL: 'https://git.example',
       GITHUB_REPOSITORY: 'us/postreel',
@@ -67,7 +67,7 @@ describe('the repository of a release', () => {
     });
   });
 
-  it('is left out where there is no workflow', () => {
+  it('is left out outside a workflow', () => {
     expect(originOf({})).toBeUndefined();
   });
 });
@@ -76,7 +76,7 @@ describe('the security contact', () => {
   const page = (contact: string) =>
     `# Security\n\nSECURITY_CONTACT = \`${contact}\`\n\nWrite to it.\n`;
 
-  it('stands in SECURITY.md in the form that a release looks for', () => {
+  it('is in SECURITY.md in the form that the release script expects', () => {
     const text = readFileSync('SECURITY.md', 'utf8');
     expect(text).toMatch(/^SECURITY_CONTACT = `.+`$/m);
     const named = text.replace(/^(SECURITY_CONTACT = `).+`$/m, '$1security@example.com`');
@@ -95,13 +95,13 @@ describe('the security contact', () => {
     },
   );
 
-  it('stops a release when it is not there', () => {
+  it('stops a release if it is missing', () => {
     expect(contactProblems('# Security\n')).toHaveLength(1);
   });
 });
 
 describe('the changelog', () => {
-  it('is compared with the public names that came or went', () => {
+  it('is compared with the added and removed public names', () => {
     const list = (values: string[], types: string[]) =>
       JSON.stringify({ postreel: { values, types } });
     const changed = changedNames(list(['kept', 'gone'], ['Old']), list(['kept', 'fresh'], []));
@@ -109,7 +109,7 @@ describe('the changelog', () => {
     expect(missingNames(changed, 'Adds `fresh`, removes `gone`.')).toEqual(['Old']);
   });
 
-  it('is read up to the release before', () => {
+  it('is read up to the previous release', () => {
     const text = '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- One.\n\n## [0.1.0]\n\n- Old.\n';
     expect(unreleased(text)).toBe('### Added\n\n- One.');
     expect(unreleased('## [Unreleased]\n\n- Last.\n')).toBe('- Last.');

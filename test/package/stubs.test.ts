@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { doors, installPackage, type Project } from '../support/package/installed.js';
+import { entryPoints, installPackage, type Project } from '../support/package/installed.js';
 
 let project: Project;
 beforeAll(async () => {
@@ -10,11 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => project.remove());
 
-/** The entry points but the root, which any resolver finds. */
-const folders = doors.slice(1).map((door) => door.replace('postreel/', ''));
+/** The entry points except the root, which any resolver finds. */
+const folders = entryPoints.slice(1).map((entryPoint) => entryPoint.replace('postreel/', ''));
 
-// By its path a folder is found as every package was before there was `exports`.
-describe('where `exports` is not read', () => {
+// Without `exports`, a folder is found by its path, as before `exports` existed.
+describe('without support for `exports`', () => {
   it('Node requires each entry point by its folder', async () => {
     const code = `
       for (const folder of ${JSON.stringify(folders)}) {
@@ -25,7 +25,7 @@ describe('where `exports` is not read', () => {
     expect(output.trim().split('\n')).toEqual(folders.map((folder) => `${folder} true`));
   });
 
-  it.each(folders)('a bundler takes the ES module of %s', async (folder) => {
+  it.each(folders)('a bundler uses the ES module of %s', async (folder) => {
     const { metafile } = await build({
       stdin: {
         contents: `export * from './node_modules/postreel/${folder}';`,

@@ -12,7 +12,7 @@ const load = {
   cjs: (path: string) => `require('${path}')`,
 };
 
-/** Runs what is packed until it ends by itself, and reads the JSON it prints. */
+/** Runs the packed module until it ends by itself, and parses the JSON it prints. */
 async function run(kind: 'mjs' | 'cjs', code: string): Promise<unknown> {
   const text = kind === 'mjs' ? code : `(async () => { ${code} })();`;
   const file = await project.write(`tracker.${kind}`, text);
@@ -47,7 +47,7 @@ describe.each(['mjs', 'cjs'] as const)('the packed tracker, from a .%s file,', (
     ]);
   });
 
-  it('the proxy sends each id once, and forgets the oldest of very many', async () => {
+  it('the proxy sends each id once, and forgets the oldest ids', async () => {
     const sent = await run(
       kind,
       `const { createTrackProxy } = ${load[kind]('postreel/tracker/proxy')};
@@ -74,7 +74,7 @@ describe.each(['mjs', 'cjs'] as const)('the packed tracker, from a .%s file,', (
     expect(sent).toEqual([1, 10_002]);
   });
 
-  it('a tracker sends what it is given', async () => {
+  it('a tracker sends its events', async () => {
     const sent = await run(
       kind,
       `const { createTracker } = ${load[kind]('postreel/tracker')};

@@ -2,18 +2,25 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { doors, installPackage, repository, type Project } from '../support/package/installed.js';
+import {
+  entryPoints,
+  installPackage,
+  repository,
+  type Project,
+} from '../support/package/installed.js';
 
 let project: Project;
 beforeAll(async () => {
   project = await installPackage();
   const consumer = readFileSync(join(repository, 'test/types/consumer/consumer.ts'), 'utf8');
-  // It names types of the peer that its users have; the projects check it with that.
-  const alone = doors.filter((door) => !door.endsWith('/otel'));
-  const everything = alone.map((door, index) => `export * as door${index} from '${door}';`);
+  // Its types name those of the peer, which its users have; test/projects checks it with the peer.
+  const alone = entryPoints.filter((entryPoint) => !entryPoint.endsWith('/otel'));
+  const everything = alone.map(
+    (entryPoint, index) => `export * as entryPoint${index} from '${entryPoint}';`,
+  );
   for (const extension of ['mts', 'cts']) {
     await project.write(`consumer.${extension}`, consumer);
-    await project.write(`doors.${extension}`, everything.join('\n'));
+    await project.write(`entryPoints.${extension}`, everything.join('\n'));
     await project.write(`schemas.${extension}`, schemas);
   }
 });
@@ -27,7 +34,7 @@ const schemas = `
   export const limit: z.infer<typeof both>['list']['limit'] = 10;
 `;
 
-/** What a package of a user exports, made of one entry point each. */
+/** Exports of a user's package, each made with one entry point. */
 const libraries: Readonly<Record<string, string>> = {
   'postreel/messaging': `
     import { defineTemplate, defineWorkflow, filters, MessagingClient, type SendRequest } from 'postreel/messaging';
@@ -102,7 +109,7 @@ const environments = {
   'a worker': { lib: [es, 'lib.webworker.d.ts'], types: [] },
 };
 
-/** Reads each file once, however many programs look at it. */
+/** Reads each file once for all programs. */
 const host = ts.createCompilerHost(base);
 const read = host.getSourceFile.bind(host);
 const known = new Map<string, ts.SourceFile | undefined>();
@@ -113,7 +120,7 @@ host.getSourceFile = (name, ...rest) => {
   return known.get(name);
 };
 
-/** Type-checks files of the project, and all that they read, with TypeScript 6. */
+/** Type-checks files of the project, and all files that they import, with TypeScript 6. */
 function check(files: readonly string[], options: ts.CompilerOptions = {}) {
   const rootNames = files.map((file) => join(project.folder, file));
   const program = ts.createProgram({ rootNames, options: { ...base, ...options }, host });
@@ -126,7 +133,10 @@ function check(files: readonly string[], options: ts.CompilerOptions = {}) {
   return { errors, names };
 }
 
-/** What is wrong in a file; those of the compiler and of Node take ten times as long as ours. */
+/**
+ * The errors in a file; checking the files of the compiler and of Node would take ten times as
+ * long.
+ */
 function problemsIn(file: ts.SourceFile, program: ts.Program): readonly ts.Diagnostic[] {
   if (
     program.isSourceFileDefaultLibrary(file) ||
@@ -143,7 +153,7 @@ function sentence({ file, messageText }: ts.Diagnostic): string {
 }
 
 describe.each(['mts', 'cts'])('a consumer in .%s', (extension) => {
-  it('reads no types of zod, and those of its own format only', () => {
+  it('reads no types of zod, and only those of its own format', () => {
     const { errors, names } = check([`consumer.${extension}`]);
     expect(errors).toEqual([]);
     expect(names.filter((name) => name.includes('/zod/'))).toEqual([]);
@@ -153,12 +163,12 @@ describe.each(['mts', 'cts'])('a consumer in .%s', (extension) => {
     expect(ours.filter((name) => !name.startsWith(folder))).toEqual([]);
   });
 
-  it('combines the schemas of the package with its own zod', () => {
+  it('combines the schemas of the package with its zod', () => {
     expect(check([`schemas.${extension}`]).errors).toEqual([]);
   });
 });
 
-describe('a package that exports what it makes of this one', () => {
+describe('a package that exports values made with this one', () => {
   let strict: Project;
   let files = 0;
   beforeAll(async () => {
@@ -177,10 +187,10 @@ describe('a package that exports what it makes of this one', () => {
 });
 
 describe('consumers in .mts and .cts', () => {
-  const files = ['mts', 'cts'].flatMap((kind) => [`consumer.${kind}`, `doors.${kind}`]);
+  const files = ['mts', 'cts'].flatMap((kind) => [`consumer.${kind}`, `entryPoints.${kind}`]);
 
   it.each(Object.entries(environments))(
-    'find no error behind any door with %s, without skipLibCheck and without msw',
+    'find no error in any entry point with %s, without skipLibCheck and without msw',
     (_name, options) => {
       expect(check(files, { ...options, skipLibCheck: false }).errors).toEqual([]);
     },

@@ -14,7 +14,7 @@ if (noPostgres !== undefined) {
   console.log(`postreel/pg-boss is not tested with an engine: ${noPostgres}.`);
 }
 
-describe.skipIf(noPostgres)('pgBossHandler on a real Postgres', () => {
+describe.skipIf(noPostgres)('pgBossHandler() on a real Postgres', () => {
   let server: PostgresServer;
   let pool: Pool;
   let boss: PgBoss;
@@ -65,7 +65,7 @@ describe.skipIf(noPostgres)('pgBossHandler on a real Postgres', () => {
           failed: of('failed'),
         };
       },
-      hurry: () => boss.maintain(),
+      makeAllDue: () => boss.maintain(),
       close: () => Promise.all(workers.map((worker) => worker.stop({ graceful: false }))),
     };
   }

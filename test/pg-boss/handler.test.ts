@@ -15,11 +15,11 @@ const open: OpenWorker = (media, options) => {
   return async ({ id, data }) =>
     handler([jobOf(id, data)]).then(
       (result) => ({ is: 'done', result }),
-      (error: unknown) => ({ is: 'failed', error: error as Error }), // of our own
+      (error: unknown) => ({ is: 'failed', error: error as Error }), // as: thrown by the handler
     );
 };
 
-describe('pgBossHandler', () => {
+describe('pgBossHandler()', () => {
   engineContract(open, { stopped: 'failed', ofOther: 'failed', hopeless: 'failed' });
 
   const start = () => {
@@ -29,26 +29,26 @@ describe('pgBossHandler', () => {
   };
   const save = () => Promise.resolve();
 
-  it('says at a stop that the next try goes on', async () => {
+  it('says at a stop that the next try continues', async () => {
     const { media } = start();
     const handler = pgBossHandler(media, { save, signal: AbortSignal.abort() });
     await expect(handler([jobOf('1', video())])).rejects.toThrow(
-      'The worker stopped. The next try goes on where this one was.',
+      'The worker stopped. The next try continues where this one stopped.',
     );
   });
 
-  it('lets go of a job that pg-boss gives to another worker', async () => {
+  it('releases a job that pg-boss gives to another worker', async () => {
     const { media } = start();
     const taken = new AbortController();
     media.on('job:accepted', () => taken.abort());
     const handler = pgBossHandler(media, { save });
     await expect(handler([{ ...jobOf('1', video()), signal: taken.signal }])).rejects.toThrow(
-      'The next try goes on',
+      'The next try continues',
     );
     expect(await handler([jobOf('1', video())])).toMatchObject({ kind: 'video' });
   });
 
-  it('refuses a batch, of which one bad job would cost the others a try, and sends nothing', async () => {
+  it('rejects a batch, in which one bad job would cost the others a try, and sends nothing', async () => {
     const { fake, media } = start();
     const handler = pgBossHandler(media, { save });
     const batch = [jobOf('1', speech()), jobOf('2', speech())];
@@ -58,7 +58,7 @@ describe('pgBossHandler', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('says which pg-boss it needs: version 9 hands out a job without a list around it', async () => {
+  it('names the pg-boss version it needs: version 9 passes a job without a list around it', async () => {
     const { media } = start();
     const handler = pgBossHandler(media, { save });
     await expect(handler(jobOf('1', speech()) as never)).rejects.toMatchObject({

@@ -16,7 +16,7 @@ const mail = { from: 'a@example.com', to: 'b@example.com', subject: 'Hi', body: 
 describe('postreel/postgres without a pool', () => {
   const none = undefined as unknown as PostgresClient;
 
-  it('says what to install', async () => {
+  it('says which package to install', async () => {
     expect(() => postgresRateBudget(none)).toThrow(install);
     await expect(migratePostgres(none)).rejects.toThrow(install);
   });
@@ -29,7 +29,7 @@ describe('postreel/postgres with a client of another package', () => {
     ['Slonik', { query, any: query }, 'does not fit'],
     ['TypeORM', { query, createQueryRunner: () => ({}) }, 'does not fit'],
     ['Sequelize', { query, getQueryInterface: () => ({}) }, 'does not fit'],
-  ])('refuses the one of %s when the store is made', async (_, client, hint) => {
+  ])('rejects the client of %s when the store is created', async (_, client, hint) => {
     const pool = client as unknown as PostgresClient;
     for (const make of [() => postgresJournal(pool), () => postgresRateBudget(pool)]) {
       expect(make).toThrow(install);
@@ -38,7 +38,7 @@ describe('postreel/postgres with a client of another package', () => {
     await expect(migratePostgres(pool)).rejects.toThrow(install);
   });
 
-  it('names the client that is needed at the first call when nothing told them apart', async () => {
+  it('names the client it needs at the first call if it could not detect the package earlier', async () => {
     const journal = postgresJournal({ query } as unknown as PostgresClient, { name: 'shop' });
     const fake = createFakeMessaging();
     const messaging = new MessagingClient({ ...fake.options, journal });
@@ -52,7 +52,7 @@ describe('postreel/postgres with a client of another package', () => {
 });
 
 describe('a database in which migratePostgres() was forgotten', () => {
-  // As Postgres answers: undefined_table and undefined_function.
+  // The error codes of Postgres: undefined_table and undefined_function.
   const poolOf = (code: string): PostgresClient => ({
     query: () => Promise.reject(Object.assign(new Error('relation … does not exist'), { code })),
   });
@@ -63,15 +63,18 @@ describe('a database in which migratePostgres() was forgotten', () => {
     outcome: 'not-sent',
   };
 
-  it.each(['42P01', '42883'])('fails a call with once and names it (%s)', async (code) => {
-    const fake = createFakeMessaging();
-    const journal = postgresJournal(poolOf(code), { name: 'shop' });
-    const messaging = new MessagingClient({ ...fake.options, journal });
-    await expect(messaging.send(mail, { once: 'a' })).rejects.toMatchObject(expected);
-    expect(fake.requests).toEqual([]);
-  });
+  it.each(['42P01', '42883'])(
+    'makes a call with `once` fail and is named in the error (%s)',
+    async (code) => {
+      const fake = createFakeMessaging();
+      const journal = postgresJournal(poolOf(code), { name: 'shop' });
+      const messaging = new MessagingClient({ ...fake.options, journal });
+      await expect(messaging.send(mail, { once: 'a' })).rejects.toMatchObject(expected);
+      expect(fake.requests).toEqual([]);
+    },
+  );
 
-  it('fails every call that needs the shared budget, and sends nothing unshared', async () => {
+  it('makes every call fail that needs the shared budget, and sends nothing outside it', async () => {
     const fake = createFakeMessaging();
     const store = postgresRateBudget(poolOf('42883'));
     const messaging = new MessagingClient({ ...fake.options, rateLimit: { store } });
@@ -82,13 +85,13 @@ describe('a database in which migratePostgres() was forgotten', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('fails a paid call whose pending slots are leased there', async () => {
+  it('makes a paid call fail whose pending slots are leased in it', async () => {
     const fake = createFakeMedia();
     const store = postgresRateBudget(poolOf('42P01'));
     const media = new MediaClient({ ...fake.options, rateLimit: { store } });
     const video = { workflowType: 'idea', prompt: 'Cats', voiceId: 'voice_1' } as const;
     await expect(media.generate.video(video)).rejects.toMatchObject(expected);
-    // Here only the table of the leases is missing.
+    // Only the table of the leases is missing here.
     const halfStore = { ...store, take: () => Promise.resolve({ slots: ['slot'] }) };
     const half = new MediaClient({
       ...fake.options,
@@ -105,7 +108,7 @@ describe('a pool without a listener for `error`', () => {
   const newPool = () =>
     Object.assign(new EventEmitter(), { query: () => Promise.resolve({ rows: [] }) });
 
-  it('is reported once, at the first use, and stays as it is', async () => {
+  it('causes one warning, at the first use, and stays unchanged', async () => {
     const pool = newPool();
     const journal = postgresJournal(pool, { name: 'shop' });
     const budget = postgresRateBudget(pool);
@@ -119,12 +122,12 @@ describe('a pool without a listener for `error`', () => {
     expect(pool.listenerCount('error')).toBe(0);
   });
 
-  it('is reported by a migration too', async () => {
+  it('causes a warning by a migration too', async () => {
     await migratePostgres(newPool());
     expect(warn).toHaveBeenCalledOnce();
   });
 
-  it('is not reported when there is one, or when the client emits nothing', async () => {
+  it('causes no warning if it has a listener, or if the client emits no events', async () => {
     await migratePostgres(newPool().on('error', () => undefined));
     await migratePostgres({ query: () => Promise.resolve({ rows: [] }) });
     expect(warn).not.toHaveBeenCalled();

@@ -29,7 +29,7 @@ describe(`postgresJournal on ${kind}`, () => {
   });
   afterAll(() => stop());
 
-  it('is a journal', () =>
+  it('satisfies the contract of a journal', () =>
     testJournal(() => postgresJournal(client, { name: 'tested' }), { runs: 5 }));
 
   it('lets one of twenty writers claim a key', async () => {

@@ -24,7 +24,7 @@ function tests(open: () => PostgresClient): void {
     () => postgresRateBudget(open()) as Required<ReturnType<typeof postgresRateBudget>>,
   );
 
-  it('goes by the time of the server: a sender whose clock is a day ahead counts like any other', async () => {
+  it('uses the time of the server: a sender whose clock is a day ahead counts like any other', async () => {
     const store = postgresRateBudget(open());
     const real = Date.now;
     Date.now = () => real() + 86_400_000;
@@ -37,7 +37,7 @@ function tests(open: () => PostgresClient): void {
     expect(await store.take('skewed', limits, leaseMs)).toEqual({ waitMs: 60_000 });
   });
 
-  it('migrates again without harm, also when several begin at once', async () => {
+  it('can be migrated again, also by several processes at the same time', async () => {
     const store = postgresRateBudget(open());
     await store.take('kept', { ...limits, limit: 1 }, leaseMs);
     await Promise.all([1, 2, 3].map(() => migratePostgres(open())));
@@ -62,7 +62,7 @@ describe.skipIf(noPostgres)('postgresRateBudget on PostgreSQL', () => {
   tests(() => pool);
 
   it.each(['repeatable read', 'serializable'])(
-    'keeps the limit where the default isolation is %s',
+    'keeps the limit if the default isolation is %s',
     async (isolation) => {
       const strict = new Pool({
         connectionString: server.url,
@@ -93,7 +93,7 @@ describe.skipIf(noPostgres)('postgresRateBudget on PostgreSQL', () => {
     },
   );
 
-  it('reads numbers that the driver was told to hand out as text', async () => {
+  it('reads numbers even if the driver returns them as text', async () => {
     const getTypeParser = () => (text: string) => text;
     const texts = new Pool({ connectionString: server.url, types: { getTypeParser } });
     const store = postgresRateBudget(texts);
@@ -102,7 +102,7 @@ describe.skipIf(noPostgres)('postgresRateBudget on PostgreSQL', () => {
     await texts.end();
   });
 
-  it('remembers what was sent when the server crashed', async () => {
+  it('remembers the sent requests after a crash of the server', async () => {
     const store = postgresRateBudget(pool);
     await store.take('crashed', limits, leaseMs);
     await store.take('crashed', limits, leaseMs);
@@ -112,7 +112,7 @@ describe.skipIf(noPostgres)('postgresRateBudget on PostgreSQL', () => {
   });
 });
 
-// Where a real server is found, it is the better judge; `PGLITE=1` asks for both.
+// A real server is the better judge, if there is one; `PGLITE=1` runs the tests on both.
 describe.skipIf(noPostgres === undefined && !process.env['PGLITE'])(
   'postgresRateBudget on PGlite',
   () => {

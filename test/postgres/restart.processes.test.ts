@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import type { MediaJob } from 'postreel';
 import { startFakeServer } from 'postreel/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { bundled } from '../support/node/bundled.js';
+import { bundleScript } from '../support/node/bundled.js';
 import { documents, snippetsOf } from '../support/snippets.js';
 import { noPostgres, startPostgres } from '../support/stores/postgres-server.js';
 
@@ -27,7 +27,7 @@ describe('a documented program with a pool of pg', () => {
     expect(programs.filter((code) => !code.includes("pool.on('error',"))).toEqual([]);
   });
 
-  it.skipIf(noPostgres)('of docs/scale.md survives a restart of Postgres', async () => {
+  it.skipIf(noPostgres)('in docs/scale.md survives a restart of Postgres', async () => {
     await mkdir('test/.tmp', { recursive: true });
     const folder = await mkdtemp('test/.tmp/restart-');
     clean.push(() => rm(folder, { recursive: true, force: true }));
@@ -44,7 +44,7 @@ describe('a documented program with a pool of pg', () => {
     const path = join(folder, 'makeAll.ts');
     const code = program?.code.replace('/data/', `${resolve(folder)}/saved/`);
     await writeFile(path, `${code}\nawait makeAll('${postgres.url}', ${JSON.stringify(jobs)});\n`);
-    const built = await bundled(path);
+    const built = await bundleScript(path);
     clean.push(() => built.remove());
 
     const env = {

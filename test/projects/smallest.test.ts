@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { projects } from '../../scripts/projects/table.js';
-import { doors, repository } from '../support/package/installed.js';
+import { entryPoints, repository } from '../support/package/installed.js';
 
 const execute = promisify(execFile);
 const maxMs = 300_000;
@@ -28,9 +28,9 @@ it('each project has a name of its own, and names of rows that differ', () => {
   }
 });
 
-it('the TypeScript project reads every door that needs no peer', () => {
+it('the TypeScript project reads every entry point that needs no peer', () => {
   const text = readFileSync(`${repository}/test/projects/typescript/doors.ts`, 'utf8');
-  const read = [...text.matchAll(/from '(.+)'/g)].map(([, door]) => door);
+  const read = [...text.matchAll(/from '(.+)'/g)].map(([, entryPoint]) => entryPoint);
   // That of OpenTelemetry names types of its peer, which the project has not.
-  expect(read).toEqual(doors.filter((door) => !door.endsWith('/otel')));
+  expect(read).toEqual(entryPoints.filter((entryPoint) => !entryPoint.endsWith('/otel')));
 });

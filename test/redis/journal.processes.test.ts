@@ -8,23 +8,23 @@ if (noRedis !== undefined) {
   console.log(`redisJournal is not tested with a server: ${noRedis}.`);
 }
 
-describe.skipIf(noRedis)('redisJournal', () => {
+describe.skipIf(noRedis)('redisJournal()', () => {
   let server: RedisServer;
   let redis: Redis;
   beforeAll(async () => {
     server = await startRedis({ keeps: true });
     redis = new Redis(server.url);
-    redis.on('error', () => undefined); // it is restarted
+    redis.on('error', () => undefined); // the server is restarted
   });
   afterAll(async () => {
     redis.disconnect();
     await server.stop();
   });
 
-  it('is a journal', () =>
+  it('satisfies the contract of a journal', () =>
     testJournal(() => redisJournal(redis, { prefix: 'tested' }), { runs: 5 }));
 
-  it('is as it was after its server was killed', async () => {
+  it('keeps its entries if its server is killed', async () => {
     const journal = redisJournal(redis, { prefix: 'killed' });
     await journal.swap('a', undefined, '1');
     await server.restart();

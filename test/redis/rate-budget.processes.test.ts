@@ -11,13 +11,13 @@ if (noRedis !== undefined) {
   console.log(`redisRateBudget is not tested with a server: ${noRedis}.`);
 }
 
-describe.skipIf(noRedis)('redisRateBudget', () => {
+describe.skipIf(noRedis)('redisRateBudget()', () => {
   let server: RedisServer;
   let redis: Redis;
   beforeAll(async () => {
     server = await startRedis();
     redis = new Redis(server.url);
-    redis.on('error', () => undefined); // it is restarted
+    redis.on('error', () => undefined); // the server is restarted
   });
   afterAll(async () => {
     redis.disconnect();
@@ -26,7 +26,7 @@ describe.skipIf(noRedis)('redisRateBudget', () => {
 
   rateBudgetContract(() => redisRateBudget(redis) as Required<ReturnType<typeof redisRateBudget>>);
 
-  it('goes by the time of Redis: a sender whose clock is a day ahead counts like any other', async () => {
+  it('uses the time of Redis: a sender whose clock is a day ahead counts like any other', async () => {
     const real = Date.now;
     Date.now = () => real() + 86_400_000;
     try {
@@ -42,7 +42,7 @@ describe.skipIf(noRedis)('redisRateBudget', () => {
     });
   });
 
-  it('is closed for one window when Redis has lost what was sent', async () => {
+  it('is closed for one window if Redis has lost the sent requests', async () => {
     const store = redisRateBudget(redis);
     await store.take('lost', limits, leaseMs);
     await store.take('lost', limits, leaseMs);
@@ -55,7 +55,7 @@ describe.skipIf(noRedis)('redisRateBudget', () => {
     expect(await store.take('lost', limits, leaseMs)).toHaveProperty('slots');
   });
 
-  it('reads numbers that the client was told to hand out as text', async () => {
+  it('reads numbers even if the client returns them as text', async () => {
     const texts = new Redis(server.url, { stringNumbers: true });
     const store = redisRateBudget(texts);
     const slots = await store.take('texts', limits, leaseMs, 2);
@@ -64,7 +64,7 @@ describe.skipIf(noRedis)('redisRateBudget', () => {
     texts.disconnect();
   });
 
-  it('takes one slot when a client repeats the command after a lost answer', async () => {
+  it('takes one slot if a client repeats the command after a lost answer', async () => {
     const repeating: RedisClient = {
       eval: (text, count, ...args) =>
         redis.eval(text, count, ...args).then(() => redis.eval(text, count, ...args)),
@@ -75,7 +75,7 @@ describe.skipIf(noRedis)('redisRateBudget', () => {
     expect(await redis.zcard('postreel:{repeated}:slots')).toBe(1);
   });
 
-  it('leaves no key behind that lasts for ever', async () => {
+  it('leaves no key behind without an expiry', async () => {
     const store = redisRateBudget(redis, { prefix: 'mine' });
     const answer = await store.take('idle', limits, leaseMs);
     await store.release('idle', 'slots' in answer ? (answer.slots[0] ?? '') : '', limits);

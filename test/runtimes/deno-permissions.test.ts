@@ -22,8 +22,8 @@ try {
 }
 `;
 
-// At a terminal Deno asks a person for what is not allowed, and waits for the answer.
-it('Deno needs no more than --allow-net, and asks for nothing', async ({ skip }) => {
+// In a terminal, Deno asks the user for each missing permission, and waits for the answer.
+it('Deno needs only --allow-net, and asks for no other permission', async ({ skip }) => {
   const found = await findRuntime(deno);
   const command = 'missing' in found ? skip(found.missing) : found.command;
   const [project, server] = await Promise.all([installPackage(), startFakeServer()]);
@@ -40,7 +40,7 @@ it('Deno needs no more than --allow-net, and asks for nothing', async ({ skip })
     ),
   );
   const args = [...argumentsOf(deno, ['--allow-net']), file];
-  const { written, code } = await inTerminal(command, args, project.folder);
+  const { written, code } = await runInTerminal(command, args, project.folder);
   expect(written.trim().split(/\s*\r\n/)).toEqual([
     'mails 1 file string',
     'ConfigurationError BASE_URL_MISSING',
@@ -48,14 +48,14 @@ it('Deno needs no more than --allow-net, and asks for nothing', async ({ skip })
   expect(code).toBe(0);
 });
 
-function inTerminal(command: string, args: readonly string[], cwd: string) {
+function runInTerminal(command: string, args: readonly string[], cwd: string) {
   const env = { PATH: process.env['PATH'] ?? '', HOME: cwd, NO_COLOR: '1' };
   const terminal = spawn(command, [...args], { cwd, env, cols: 300 });
   let written = '';
   terminal.onData((text) => {
     written += stripVTControlCharacters(text);
   });
-  // A question is never answered.
+  // The test never answers a prompt: this ends a run that waits for one.
   const timer = setTimeout(() => terminal.kill(), 20_000);
   return new Promise<{ written: string; code: number }>((resolve) => {
     terminal.onExit(({ exitCode }) => {

@@ -19,12 +19,13 @@ const file = { data: 'email\neve@example.com\n', filename: 'people.csv' };
 const last = () => server.messaging.requests.at(-1)!;
 const framing = () => [last().headers['transfer-encoding'], last().headers['content-length']];
 
-// Deno repeats what has no streamed body (test/runtimes/repeating-fetch.test.ts shows it).
-describe('where Deno is', () => {
+// Deno repeats a request whose body is not a stream (test/runtimes/repeating-fetch.test.ts shows
+// it).
+describe('in Deno', () => {
   it.each([
     ['with JSON', () => messaging.send(mail), /^application\/json$/],
     ['with a file', () => messaging.contacts.import(file), /^multipart\/form-data; ?boundary=/],
-  ])('a POST %s streams, and arrives whole', async (_name, post, contentType) => {
+  ])('a POST %s streams its body, which arrives whole', async (_name, post, contentType) => {
     await post().safe();
     const plain = last();
     vi.stubGlobal('Deno', {});
@@ -37,20 +38,20 @@ describe('where Deno is', () => {
     }
   });
 
-  it('a PATCH streams too', async () => {
+  it('a PATCH streams its body too', async () => {
     vi.stubGlobal('Deno', {});
     await messaging.contacts.update('con_unknown', { data: { plan: 'pro' } }).safe();
     expect(framing()).toEqual(['chunked', undefined]);
   });
 
-  it('a GET does not: it may be repeated', async () => {
+  it('a GET does not stream, because it may be repeated', async () => {
     vi.stubGlobal('Deno', {});
     await messaging.contacts.get('con_unknown').safe();
     expect(framing()[0]).toBeUndefined();
   });
 });
 
-it('a POST elsewhere says how long it is', async () => {
+it('a POST in another runtime announces its length', async () => {
   await messaging.send(mail);
   expect(framing()).toEqual([undefined, String(JSON.stringify(mail).length)]);
 });

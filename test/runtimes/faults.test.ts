@@ -17,14 +17,14 @@ import { startWorker } from '../support/runtimes/workerd.js';
 
 type Family = Runtime['name'] | 'workerd';
 
-/** What the message of the error names, in each runtime. */
+/** The pattern of the error's message in each runtime. */
 type Reason = { readonly [Name in Family]: RegExp };
 
 interface Loss {
   readonly reason: Reason;
-  /** Does the request arrive? */
+  /** Whether the request arrives. */
   readonly arrives: boolean;
-  /** Where the runtime's codes prove that nothing has left. */
+  /** The runtimes whose error codes prove that nothing was sent. */
   readonly provenIn?: readonly Family[];
 }
 
@@ -35,18 +35,18 @@ const in4 = (Node: RegExp, Bun: RegExp, Deno: RegExp, workerd: RegExp): Reason =
   workerd,
 });
 
-// workerd has no codes, and these words for everything.
+// workerd has no error codes, and this message for every error.
 const internal = /\(internal error; reference = \w+\)/;
 const gone = /\(Network connection lost\.\)/;
 
-/** There is no connection. */
+/** A fault in which no connection opens. */
 function notConnected(Node: RegExp, Bun: RegExp, Deno: RegExp, workerd: RegExp): Loss {
   const reason = in4(Node, Bun, Deno, workerd);
   return { reason, arrives: false, provenIn: ['Node', 'Bun', 'Deno'] };
 }
 
-/** The request has begun to leave, and no whole answer comes. */
-function lost(Node: RegExp, Bun: RegExp, Deno: RegExp, workerd: RegExp = gone): Loss {
+/** A fault in which the request may have been sent, and no whole response comes. */
+function maybeSent(Node: RegExp, Bun: RegExp, Deno: RegExp, workerd: RegExp = gone): Loss {
   return { reason: in4(Node, Bun, Deno, workerd), arrives: true };
 }
 
@@ -63,7 +63,7 @@ const closedEarly = /\(connection closed before message completed\)/;
 const badBody = /\(error reading a body from connection\)/;
 const badZip = /\(unexpected end of file\)/;
 const badStream = /\(Gzip compressed stream ended prematurely\.\)/;
-// The connection ends as if the answer did: only its text tells.
+// The connection ends as if the response were complete: only parsing its body shows that it is not.
 const unnoticed = /response was complete\./;
 
 const losses: Readonly<Partial<Record<FaultName, Loss>>> = {
@@ -82,17 +82,17 @@ const losses: Readonly<Partial<Record<FaultName, Loss>>> = {
     ...notConnected(reset, reset, resetByPeer, internal),
     provenIn: ['Deno'],
   },
-  'reset in the request': { ...lost(reset, reset, resetByPeer), arrives: false },
-  'closed before the answer': lost(closed, reset, closedEarly),
-  'reset before the answer': lost(reset, reset, resetByPeer),
-  'cut in the head': lost(closed, reset, closedEarly),
-  'cut in the body, which has a length': lost(closed, reset, badBody),
-  'cut in the body, in chunks': lost(closed, reset, badBody),
-  'cut in the body, until the end': lost(unnoticed, unnoticed, unnoticed, unnoticed),
-  'cut in the body, gzip in chunks': lost(closed, reset, badBody),
-  'cut in the body, gzip until the end': lost(unnoticed, /\(ZlibError\)/, badZip, badStream),
-  'no body, gzip until the end': lost(unnoticed, unnoticed, badZip, badStream),
-  'reset in the body': lost(/\((ECONNRESET|other side closed)\)/, reset, badBody),
+  'reset in the request': { ...maybeSent(reset, reset, resetByPeer), arrives: false },
+  'closed before the answer': maybeSent(closed, reset, closedEarly),
+  'reset before the answer': maybeSent(reset, reset, resetByPeer),
+  'cut in the head': maybeSent(closed, reset, closedEarly),
+  'cut in the body, which has a length': maybeSent(closed, reset, badBody),
+  'cut in the body, in chunks': maybeSent(closed, reset, badBody),
+  'cut in the body, until the end': maybeSent(unnoticed, unnoticed, unnoticed, unnoticed),
+  'cut in the body, gzip in chunks': maybeSent(closed, reset, badBody),
+  'cut in the body, gzip until the end': maybeSent(unnoticed, /\(ZlibError\)/, badZip, badStream),
+  'no body, gzip until the end': maybeSent(unnoticed, unnoticed, badZip, badStream),
+  'reset in the body': maybeSent(/\((ECONNRESET|other side closed)\)/, reset, badBody),
 };
 
 const tooLate: readonly FaultName[] = ['no answer in time', 'no end of the answer in time'];
@@ -101,7 +101,7 @@ const usedAgain: readonly FaultName[] = [
   'reset when it is used again',
 ];
 
-/** What became of one call, and how often its request arrived. */
+/** The result of one call, and how often its request arrived. */
 interface Result extends Ending {
   readonly arrivals: number;
 }
@@ -116,17 +116,17 @@ afterAll(() => project.remove());
 
 const nodeOfTheTests: Runtime = { name: 'Node', version: process.versions.node };
 
-describe.each<Runtime>([nodeOfTheTests, ...newest])('under $name $version', (runtime) => {
+describe.each<Runtime>([nodeOfTheTests, ...newest])('on $name $version', (runtime) => {
   everyFault(runtime.name, () => runOf(runtime));
 });
 
-describe('under workerd', () => {
+describe('in workerd', () => {
   everyFault('workerd', () => Promise.resolve(runInWorker));
 });
 
-// They have other words for the same faults.
+// The oldest versions have other messages for the same faults.
 it.for(oldest)(
-  'under $name $version no mail leaves twice, and none that may have left is told not sent',
+  'on $name $version no mail is sent twice, and no mail that may have been sent is reported as not sent',
   async (runtime, { skip }) => {
     const run = await runOf(runtime);
     const results = typeof run === 'string' ? skip(run) : await resultsOf(run);
@@ -160,12 +160,12 @@ function everyFault(family: Family, find: () => Promise<Run | string>): void {
       results = await resultsOf(run);
     }
   });
-  /** A mail and a read into the same fault. */
+  /** Makes a send and a read into the same fault. */
   const resultsFor = (fault: FaultName, { skip }: TestContext): [Result, Result] => {
     if (missing !== '') {
       skip(missing);
     }
-    return [results.get(`send ${fault}`)!, results.get(`get ${fault}`)!]; // all were made
+    return [results.get(`send ${fault}`)!, results.get(`get ${fault}`)!]; // as: resultsOf() made every call
   };
 
   it.for(Object.entries(losses) as [FaultName, Loss][])('%s', ([fault, loss], context) => {
@@ -189,7 +189,7 @@ function everyFault(family: Family, find: () => Promise<Run | string>): void {
       outcome: ofRead,
       attempts: 3,
     });
-    // Bun and Deno repeat a read once more on their own.
+    // Bun and Deno repeat a read once more by themselves.
     expect(read.arrivals).toBeGreaterThanOrEqual(arrives ? 3 : 0);
     const end = isProven ? / The address came from the option `baseUrl`\./ : / It may have taken/;
     expect(mail.error?.message).toMatch(end);
@@ -218,7 +218,7 @@ function everyFault(family: Family, find: () => Promise<Run | string>): void {
     });
   });
 
-  it('aborted before the answer', (context) => {
+  it('a call aborted before the response', (context) => {
     const [mail, read] = resultsFor('aborted before the answer', context);
     const aborted = { attempts: 1, arrivals: 1 };
     const error = { code: 'ABORTED' };
@@ -228,11 +228,11 @@ function everyFault(family: Family, find: () => Promise<Run | string>): void {
 
   it.for(usedAgain)('%s', (fault, context) => {
     const [mail, read] = resultsFor(fault, context);
-    // In Bun each write has a connection of its own.
+    // Bun opens a separate connection for each write.
     const code = family === 'Bun' ? undefined : 'CONNECTION_LOST';
     const outcome = family === 'Bun' ? undefined : 'unknown';
     expect([mail.error?.code, mail.outcome, mail.arrivals]).toEqual([code, outcome, 1]);
-    // Repeated, by us or by the runtime: the second connection is a new one.
+    // The read is repeated, by the client or by the runtime: its second connection is new.
     expect(read).toMatchObject({ data: { id: 'con_1' }, arrivals: 2 });
   });
 }
@@ -242,7 +242,7 @@ async function runOf(runtime: Runtime): Promise<Run | string> {
   return 'missing' in found ? found.missing : runBy(found.command, argumentsOf(runtime));
 }
 
-/** Every call into every fault, all at the same time. */
+/** Makes every call into every fault, all at the same time. */
 async function resultsOf(run: Run): Promise<Results> {
   const opened = Object.entries(faults).flatMap(([fault, how]) =>
     (['send', 'get'] as const).map(async (call) => ({
@@ -258,12 +258,12 @@ async function resultsOf(run: Run): Promise<Results> {
   const results = services.map(({ fault, call, service }, index): [string, Result] => {
     const request = call === 'send' ? 'POST /v1/send' : 'GET /contacts/con_1';
     const arrivals = service.arrivals.get(request) ?? 0;
-    return [`${call} ${fault}`, { ...endings[index]!, arrivals }]; // as many as probes
+    return [`${call} ${fault}`, { ...endings[index]!, arrivals }]; // as: one ending for each probe
   });
   return new Map(results);
 }
 
-/** The probe as a program of a user's, with the package from its own door. */
+/** Runs the probe as a program of a user, which imports the installed package. */
 function runBy(command: string, args: readonly string[]): Run {
   return async (probes) => {
     const source = await readFile(new URL('../support/runtimes/probe.ts', import.meta.url), 'utf8');
@@ -273,7 +273,7 @@ function runBy(command: string, args: readonly string[]): Run {
       console.log(JSON.stringify(await probe(postreel, ${JSON.stringify(probes)})));`;
     const file = await project.write('probe.mjs', program);
     const trust = { NODE_EXTRA_CA_CERTS: authorityFile, DENO_CERT: authorityFile };
-    return JSON.parse(await project.run(command, [...args, file], trust)) as Ending[]; // as it prints
+    return JSON.parse(await project.run(command, [...args, file], trust)) as Ending[]; // as: the program prints its endings
   };
 }
 
@@ -282,7 +282,7 @@ async function runInWorker(probes: readonly Probe[]): Promise<Ending[]> {
   const options = { entry: 'probing-worker.ts', compatibilityDate: '2025-06-01' };
   const worker = await startWorker(folder, options);
   const response = await fetch(worker.url, { method: 'POST', body: JSON.stringify(probes) });
-  const endings = (await response.json()) as Ending[]; // as our worker answers
+  const endings = (await response.json()) as Ending[]; // as: the test's worker returns its endings
   await worker.stop();
   await rm(folder, { recursive: true, force: true });
   return endings;

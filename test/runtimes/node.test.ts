@@ -21,13 +21,16 @@ describe('the packed package', () => {
   });
   afterEach(() => world.close());
 
-  it.each(['mjs', 'cjs'] as const)('works in a .%s file, and sends nothing twice', async (kind) => {
-    const file = await project.write(`smoke.${kind}`, await programOf(kind, world.services));
-    expect(JSON.parse(await project.run(process.execPath, [file]))).toEqual(expected);
-    expect(arrivals(world)).toEqual([2, 1]);
-  });
+  it.each(['mjs', 'cjs'] as const)(
+    'works in a .%s file, and sends no request twice',
+    async (kind) => {
+      const file = await project.write(`smoke.${kind}`, await programOf(kind, world.services));
+      expect(JSON.parse(await project.run(process.execPath, [file]))).toEqual(expected);
+      expect(arrivals(world)).toEqual([2, 1]);
+    },
+  );
 
-  it('brings the command', async () => {
+  it('includes the command', async () => {
     const command = join(project.package, 'dist/cli.js');
     await expect(project.run(process.execPath, [command])).rejects.toMatchObject({
       code: 2,

@@ -20,9 +20,9 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-describe.each(newest)('the packed package under $name $version', (runtime) => {
+describe.each(newest)('the packed package on $name $version', (runtime) => {
   it.for(['mjs', 'cjs'] as const)(
-    'works in a .%s file, and sends nothing twice',
+    'works in a .%s file, and sends no request twice',
     async (kind, { skip }) => {
       const found = await findRuntime(runtime);
       const command = 'missing' in found ? skip(found.missing) : found.command;

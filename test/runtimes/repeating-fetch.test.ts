@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installPackage, repository, type Project } from '../support/package/installed.js';
-import { fates, openCutServer, type CutServer } from '../support/runtimes/cut-server.js';
+import { endings, openCutServer, type CutServer } from '../support/runtimes/cut-server.js';
 import {
   argumentsOf,
   findRuntime,
@@ -14,7 +14,7 @@ import {
 const writes = ['POST', 'PATCH', 'DELETE'];
 
 interface Repeater extends Runtime {
-  /** What its own `fetch` sends a second time, unasked. */
+  /** The methods that the runtime's `fetch` repeats by itself. */
   readonly repeats: readonly string[];
 }
 
@@ -31,7 +31,9 @@ const runtimes = [...oldest, ...newest.filter(({ name }) => name !== 'Node')].ma
   }),
 );
 
-/** Each write after calls that leave connections open, and what `fetch` alone makes of them. */
+/**
+ * Makes each write on connections that were used before, and the same writes with `fetch` alone.
+ */
 const program = (origin: string) => `
 import { MediaClient, MessagingClient } from 'postreel';
 import { createTrackProxy } from 'postreel/tracker/proxy';
@@ -62,7 +64,7 @@ const writes = {
 };
 const outcomes = {};
 const warm = clientsAt(origin + '/ok');
-for (const fate of ${JSON.stringify(fates)}) {
+for (const fate of ${JSON.stringify(endings)}) {
   for (const [name, write] of Object.entries(writes)) {
     await warm.messaging.contacts.get('con_1');
     await write(warm).then(undefined, () => undefined);
@@ -90,32 +92,32 @@ beforeAll(async () => {
 });
 afterAll(() => project.remove());
 
-describe.each(runtimes)('under $name $version', (runtime) => {
+describe.each(runtimes)('on $name $version', (runtime) => {
   let server: CutServer;
   beforeAll(async () => {
     server = await openCutServer();
   });
   afterAll(() => server.close());
 
-  it('a connection that ends without a whole answer makes no request arrive twice', async ({
+  it('a connection that ends without a whole response makes no request arrive twice', async ({
     skip,
   }) => {
     const found = await findRuntime(runtime);
     const command = 'missing' in found ? skip(found.missing) : found.command;
     const file = await project.write('cut.mjs', program(server.origin));
     const output = await project.run(command, [...argumentsOf(runtime), file]);
-    const outcomes = JSON.parse(output) as Record<string, string>; // as the program prints it
+    const outcomes = JSON.parse(output) as Record<string, string>; // as: the program prints it
     const own = [...server.arrivals].filter(([key]) => !/\/ok|\/bare$/.test(key));
-    expect(own).toHaveLength(6 * fates.length);
+    expect(own).toHaveLength(6 * endings.length);
     expect(own.filter(([, count]) => count !== 1)).toEqual([]);
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['unknown']));
-    // A runtime that repeats nothing would show nothing.
+    // Without this check, a runtime that repeats nothing would pass without testing anything.
     const bare = writes.filter((method) => server.arrivals.get(`${method} /silent/bare`) !== 1);
     expect(bare).toEqual(runtime.repeats);
   });
 });
 
-it('the oldest versions here are those that the documents promise', () => {
+it('the oldest versions in this test are the minimum versions in the documents', () => {
   const table = readFileSync(join(repository, 'docs/runtimes.md'), 'utf8');
   for (const { name, version } of oldest) {
     const [, minimum] = new RegExp(`^\\| ${name} +\\| ([\\d.]+)`, 'm').exec(table) ?? [];

@@ -37,14 +37,14 @@ afterAll(async () => {
 });
 
 describe.each(['one', 'one for each request'] as const)('in workerd, clients: %s', (clients) => {
-  it('every one of 50 requests at a time ends that wait for a limit of 5', async () => {
+  it('each of 50 simultaneous requests ends while they share a limit of 5', async () => {
     answers = 0;
     const ends = await all({ service: 'messaging', clients });
     expect(new Set(ends)).toEqual(new Set(['200 {"id":"con_1"}']));
     expect(answers).toBe(requests);
   });
 
-  it('every one of 50 requests at a time ends that wait for the same file', async () => {
+  it('each of 50 simultaneous requests ends while they wait for the same file', async () => {
     checks = 0;
     const ends = await all({ service: 'media', clients });
     expect(new Set(ends)).toEqual(new Set(['200 {"id":"file_1"}']));
@@ -52,7 +52,7 @@ describe.each(['one', 'one for each request'] as const)('in workerd, clients: %s
 });
 
 function all(wish: Record<string, string>): Promise<string[]> {
-  const { port } = service.address() as AddressInfo; // it listens on a port
+  const { port } = service.address() as AddressInfo; // as: it listens on a port
   const query = new URLSearchParams({ ...wish, origin: `http://127.0.0.1:${port}` });
   return Promise.all(
     Array.from({ length: requests }, async () => {

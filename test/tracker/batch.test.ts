@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTracker } from 'postreel/tracker';
-import { fakePage, taken } from '../support/tracker/page.js';
+import { fakePage, acceptedResponse } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
 beforeEach(() => {
@@ -23,9 +23,9 @@ const startOnProxy = (reply: () => Response) => {
 };
 const leave = () => page.events.dispatchEvent(new Event('pagehide'));
 
-describe('a page that has a proxy', () => {
+describe('a page with a proxy', () => {
   it('hands over up to 20 events in one request', async () => {
-    const tracker = startOnProxy(taken);
+    const tracker = startOnProxy(acceptedResponse);
     for (let n = 0; n < 25; n++) {
       tracker.track('x', { n });
     }
@@ -36,13 +36,13 @@ describe('a page that has a proxy', () => {
     expect(batch.map(({ data }) => data.n)).toEqual(Array.from({ length: 20 }, (_, n) => n));
     expect(new Set(batch.map(({ id }) => id)).size).toBe(20);
   });
-  it('hands over nothing where nothing waits', async () => {
-    startOnProxy(taken);
+  it('sends no request if no event waits', async () => {
+    startOnProxy(acceptedResponse);
     leave();
     await page.pass(0);
     expect(bodies).toEqual([]);
   });
-  it('learns of each event what became of it', async () => {
+  it('gets a separate result for each event', async () => {
     const results = [200, 400, 503];
     const tracker = startOnProxy(() => Response.json({ success: true, results }));
     const outcomes = ['a', 'b', 'c'].map((name) => tracker.track(name).outcome);
@@ -54,15 +54,15 @@ describe('a page that has a proxy', () => {
     ]);
     expect(tracker.pending).toBe(1);
   });
-  it('sends what one task tracks in one request while the page lives', async () => {
-    const tracker = startOnProxy(taken);
+  it('sends the events of one task in one request while the page lives', async () => {
+    const tracker = startOnProxy(acceptedResponse);
     for (let n = 0; n < 25; n++) {
       tracker.track('x', { n });
     }
     await page.pass(0);
     expect(bodies.map((body) => (body as unknown[]).length)).toEqual([20, 5]);
   });
-  it('stays one batch in its order, however often it fails', async () => {
+  it('keeps the events of a failed batch together and in order', async () => {
     page.reply = () => Promise.resolve(new Response('', { status: 503 }));
     const tracker = page.start({ proxy: true });
     const bodiesOf = () => page.sent.map(({ body }) => body as unknown as { event: string }[]);
@@ -72,7 +72,7 @@ describe('a page that has a proxy', () => {
     const names = bodiesOf().map((batch) => batch.map(({ event }) => event).join());
     expect(new Set(names)).toEqual(new Set([Array.from({ length: 20 }, (_, n) => n).join()]));
   });
-  it('tells once that it pauses, however many events were refused', async () => {
+  it('emits `paused` once, however many events were rejected', async () => {
     page.reply = () => Promise.resolve(new Response('', { status: 403 }));
     const tracker = page.start({ proxy: true });
     const paused = vi.fn();
@@ -82,7 +82,7 @@ describe('a page that has a proxy', () => {
     expect(paused.mock.calls).toEqual([[{ status: 403 }]]);
     expect(tracker.pending).toBe(3);
   });
-  it('goes on with a request of which another tab has taken over one event', async () => {
+  it('keeps a request open if another tab has taken over one of its events', async () => {
     const answers: ((response: Response) => void)[] = [];
     page.reply = () => new Promise((resolve) => answers.push(resolve));
     const tracker = page.start({ proxy: true });
@@ -92,35 +92,32 @@ describe('a page that has a proxy', () => {
     leave();
     await page.pass(1000);
     expect(page.sent[0]?.init.signal?.aborted).toBe(false);
-    answers[0]?.(taken());
+    answers[0]?.(acceptedResponse());
     await page.pass(0);
     expect(await kept.outcome).toEqual({ status: 'delivered' });
     expect(tracker.stats()).toEqual({ taken: 2, delivered: 1 });
   });
-  it.each(['reset', 'deny'])(
-    'aborts a request with %s(), which ends all that it carries',
-    (name) => {
-      page.reply = () => new Promise(() => undefined);
-      const tracker = page.start({ proxy: true });
-      tracker.track('a');
-      tracker.track('b');
-      tracker.resume();
-      const signal = page.sent[0]?.init.signal;
-      expect([page.sent.length, signal?.aborted]).toEqual([1, false]);
-      void (name === 'reset' ? tracker.reset() : tracker.consent.deny());
-      expect(signal?.aborted).toBe(true);
-    },
-  );
-  it('sends one event as it is', async () => {
-    startOnProxy(taken).track('a');
+  it.each(['reset', 'deny'])('aborts the request of all its events on %s()', (name) => {
+    page.reply = () => new Promise(() => undefined);
+    const tracker = page.start({ proxy: true });
+    tracker.track('a');
+    tracker.track('b');
+    tracker.resume();
+    const signal = page.sent[0]?.init.signal;
+    expect([page.sent.length, signal?.aborted]).toEqual([1, false]);
+    void (name === 'reset' ? tracker.reset() : tracker.consent.deny());
+    expect(signal?.aborted).toBe(true);
+  });
+  it('sends a single event without a list', async () => {
+    startOnProxy(acceptedResponse).track('a');
     await page.pass(0);
     expect(bodies).toMatchObject([{ event: 'a' }]);
   });
   it.each([
-    ['refused with a 503', () => Promise.resolve(new Response('', { status: 503 }))],
-    ['refused, event by event', refuseEach],
+    ['answered with a 503', () => Promise.resolve(new Response('', { status: 503 }))],
+    ['answered with a 503 for each event', answer503ForEach],
     ['lost', () => Promise.reject(new TypeError('lost'))],
-  ])('waits after a batch that was %s as after one event', async (_, fail) => {
+  ])('waits after a batch that was %s as long as after one event', async (_, fail) => {
     const timesOf = async (count: number) => {
       page.reply = fail;
       page.sent.length = 0;
@@ -132,7 +129,7 @@ describe('a page that has a proxy', () => {
       Array.from({ length: count }, (_, n) => tracker.track('x', { n }));
       await page.pass(600);
       expect(blocked).not.toHaveBeenCalled();
-      page.reply = taken;
+      page.reply = acceptedResponse;
       await page.pass(5000);
       expect([tracker.pending, page.sent.length]).toEqual([0, 2]);
       return new Set(times);
@@ -143,8 +140,8 @@ describe('a page that has a proxy', () => {
   });
 });
 
-/** What a proxy answers whose service is down. */
-function refuseEach(): Promise<Response> {
+/** The response of a proxy whose service is down. */
+function answer503ForEach(): Promise<Response> {
   const { body } = page.sent.at(-1)!;
   return Promise.resolve(
     Response.json({ success: true, results: Array.isArray(body) ? body.map(() => 503) : [503] }),

@@ -16,34 +16,34 @@ describe('event data', () => {
       empty: '',
     });
   });
-  it.each([NaN, Infinity, -Infinity, new Date('never')])('refuses %s by name', (bad) => {
+  it.each([NaN, Infinity, -Infinity, new Date('never')])('rejects %s with its name', (bad) => {
     expect(() => snapshot({ fine: 1, profile: { score: bad } })).toThrow(
       new TypeError('Not finite: score'),
     );
   });
-  it('is a copy', () => {
+  it('is copied', () => {
     const data = { plan: 'pro' };
     const copy = snapshot(data);
     data.plan = 'free';
     expect(copy).toEqual({ plan: 'pro' });
   });
   it.each(['id', 'svc_id', 'svc_email', 'email', 'unsubscribeUrl', 'subscribeUrl', 'manageUrl'])(
-    'refuses %s, which the service would drop in silence',
+    'rejects the name %s, which the service would drop silently',
     (name) => {
       expect(() => snapshot({ plan: 'pro', [name]: 'x' })).toThrow(
         new TypeError(`Reserved: ${name}`),
       );
     },
   );
-  it('takes names that only resemble the reserved ones, and any name further down', () => {
+  it('accepts names that only resemble the reserved ones, and any name in nested objects', () => {
     const data = { ids: 1, my_email: 'x', Email: 'x', url: 'x', order: { id: 7, email: 'x' } };
     expect(snapshot(data)).toEqual(data);
   });
 });
 
-describe('the key', () => {
+describe('the public key', () => {
   it.each(['sk_live_secret', ' sk_live_secret', 'something'])(
-    'refuses %j without a word of it',
+    'is rejected as %j, with an error that does not contain it',
     (key) => {
       expect(() => createTracker({ publicKey: key, baseUrl: '' })).toThrow(
         new TypeError('publicKey must start with pk_'),
@@ -52,19 +52,19 @@ describe('the key', () => {
   );
 });
 
-describe('on a server', () => {
+describe('the tracker on a server', () => {
   it.each([
     {},
     { publicKey: undefined, baseUrl: undefined },
     { publicKey: '', baseUrl: '' },
     { proxy: true, baseUrl: undefined },
     undefined,
-  ])('is silent where variables are not set yet: %j', async (options) => {
-    // A build that prerenders pages has none of the browser's variables.
+  ])('emits no warning if variables are not set yet: %j', async (options) => {
+    // A build that prerenders pages does not have the browser's variables.
     const { outcome } = createTracker(options as never).track('viewed');
     expect(await outcome).toEqual({ status: 'dropped', reason: 'server' });
   });
-  it('is a quiet no-op', async () => {
+  it('does nothing, without a warning', async () => {
     const { id, outcome } = tracker.track('viewed');
     expect(id).toMatch(/^postreel:/);
     expect(await outcome).toEqual({ status: 'dropped', reason: 'server' });
@@ -83,7 +83,7 @@ describe('on a server', () => {
     expect(setTimer).not.toHaveBeenCalled();
     setTimer.mockRestore();
   });
-  it('touches nothing that a server may have as well', async () => {
+  it('touches no global that a server may have as well', async () => {
     const touched: string[] = [];
     const names = ['localStorage', 'indexedDB', 'navigator', 'addEventListener', 'fetch'];
     for (const name of names) {
@@ -112,7 +112,7 @@ describe('the wait after a failure', () => {
     [new Date(Date.now() + 60_000).toUTCString(), 60_000],
     ['86400', 300_000],
     [new Date('2099-01-01').toUTCString(), 300_000],
-  ])('is what Retry-After %s says, up to five minutes', (text, expected) => {
+  ])('follows Retry-After %s, up to five minutes', (text, expected) => {
     expect(Math.abs(delayOf(text, 0, Date.now()) - expected)).toBeLessThan(2000);
   });
   it.each(['null', '', 'soon', '-5', new Date(0).toUTCString()])('doubles for %j', (text) => {

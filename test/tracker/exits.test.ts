@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Tracker, TrackerOptions } from 'postreel/tracker';
-import { fakePage, taken } from '../support/tracker/page.js';
+import { fakePage, acceptedResponse } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
 beforeEach(() => {
@@ -17,25 +17,25 @@ const trackMany = (tracker: Tracker, count: number, data = {}) =>
   upTo(count).forEach((n) => tracker.track('x', { n, ...data }));
 const stored = () =>
   Object.values(page.storage).map((text) => JSON.parse(text) as Record<string, unknown>);
-/** Nothing is answered from now on. */
-const goSilent = () => {
+/** From now on, no request is answered. */
+const stopAnswering = () => {
   page.reply = () => new Promise(() => undefined);
 };
 
-/** The next page is one of the same site. */
-function stayOnSite(): void {
+/** The next page belongs to the same site. */
+function leaveWithinSite(): void {
   const swap = Object.assign(new Event('pageswap'), { activation: { entry: { url: '/next' } } });
   page.events.dispatchEvent(swap);
 }
 
 describe('while a page lives', () => {
-  it('each request could outlive it', async () => {
+  it('each request has `keepalive`, so that it can outlive the page', async () => {
     trackMany(page.start(), 3);
     await page.pass(0);
     expect(page.sent.map(({ init }) => init.keepalive)).toEqual([true, true, true]);
   });
   it('one request is made at a time for each contact, so that its events keep their order', async () => {
-    goSilent();
+    stopAnswering();
     const tracker = page.start();
     for (const email of ['ann@example.com', 'bob@example.com']) {
       tracker.track('first', {}, { email });
@@ -52,10 +52,10 @@ describe('while a page lives', () => {
 describe('an exit', () => {
   it.each([
     ['to another site', () => undefined],
-    ['within the site, whose next page need not have a tracker', stayOnSite],
-  ])('%s hands over all that waits, all of it marked first', async (_, swap) => {
+    ['within the site, whose next page may have no tracker', leaveWithinSite],
+  ])('%s hands over all waiting events, after marking all of them', async (_, swap) => {
     vi.stubGlobal('onpageswap', null);
-    goSilent();
+    stopAnswering();
     const marksAtFirst: number[] = [];
     trackMany(page.start(), 15);
     await page.pass(0);
@@ -69,11 +69,11 @@ describe('an exit', () => {
     expect(marksAtFirst[0]).toBe(15);
     expect(page.sent.every(({ init }) => init.keepalive)).toBe(true);
   });
-  it('is told as unconfirmed by the next visit, not as a loss, and sent no second time', async () => {
-    goSilent();
+  it('is reported as unconfirmed by the next visit, not as a loss, and its events are not sent again', async () => {
+    stopAnswering();
     trackMany(page.start(), 3);
     leave();
-    page.reply = taken;
+    page.reply = acceptedResponse;
     const next = page.start();
     const notices: string[] = [];
     next.on('unconfirmed', ({ event }) => notices.push(`unconfirmed ${event}`));
@@ -83,28 +83,28 @@ describe('an exit', () => {
     expect(next.stats()).toEqual({ unconfirmed: 3 });
     expect([page.sent.length, stored()]).toEqual([3, []]);
   });
-  it('with no-loss hands over nothing within the site: the next page sends it', async () => {
+  it('with no-loss hands over nothing within the site: the next page sends the events', async () => {
     vi.stubGlobal('onpageswap', null);
-    goSilent();
+    stopAnswering();
     trackMany(page.start({ delivery: 'no-loss' }), 3);
     await page.pass(0);
-    stayOnSite();
+    leaveWithinSite();
     leave();
     expect(numbers()).toEqual([0]);
-    page.reply = taken;
+    page.reply = acceptedResponse;
     page.start({ delivery: 'no-loss' });
     await page.pass(1000);
     expect(numbers()).toEqual([0, 0, 1, 2]);
   });
-  it('with no-loss and storage: memory hands over what no next page will find', () => {
+  it('with no-loss and storage: memory hands over the events that no next page could find', () => {
     vi.stubGlobal('onpageswap', null);
-    goSilent();
+    stopAnswering();
     trackMany(page.start({ delivery: 'no-loss', storage: 'memory' }), 3);
-    stayOnSite();
+    leaveWithinSite();
     leave();
     expect(numbers()).toEqual([0, 1, 2]);
   });
-  it('keeps what waits stored where the last try had no answer', async () => {
+  it('keeps waiting events stored if the last attempt got no answer', async () => {
     page.reply = () => Promise.reject(new TypeError('Failed to fetch'));
     const tracker = page.start();
     trackMany(tracker, 3);
@@ -117,21 +117,21 @@ describe('an exit', () => {
     );
   });
   it.each([
-    ['a pause runs', (tracker: Tracker) => tracker.pause()],
+    ['the tracker is paused', (tracker: Tracker) => tracker.pause()],
     ['the browser is offline', () => vi.stubGlobal('navigator', { onLine: false })],
-  ])('keeps what waits stored where %s', (_, change) => {
+  ])('keeps waiting events stored if %s', (_, change) => {
     const tracker = page.start();
     change(tracker);
     trackMany(tracker, 3);
     leave();
     expect([page.sent, stored().length]).toEqual([[], 3]);
   });
-  it('keeps what waits stored after a 429, and the next page waits as long', async () => {
+  it('keeps waiting events stored after a 429, and the next page waits for Retry-After', async () => {
     page.reply = () => new Response('', { status: 429, headers: { 'Retry-After': '60' } });
     trackMany(page.start(), 3);
     await page.pass(0);
     leave();
-    page.reply = taken;
+    page.reply = acceptedResponse;
     const next = page.start();
     next.track('x', { n: 3 });
     await page.pass(50_000);
@@ -139,8 +139,8 @@ describe('an exit', () => {
     await page.pass(20_000);
     expect(numbers()).toEqual([0, 0, 1, 2, 3]);
   });
-  it('shares one budget among all trackers of the page; what does not fit stays stored', async () => {
-    goSilent();
+  it('shares one byte limit among all trackers of the page, and keeps the rest stored', async () => {
+    stopAnswering();
     const text = 'x'.repeat(5000);
     for (const namespace of ['a', 'b', 'c']) {
       const tracker = page.start({ namespace });
@@ -152,26 +152,28 @@ describe('an exit', () => {
     const bytes = page.sent.map(({ init }) => (init.body as string).length);
     expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(65_536);
     expect(page.sent).toHaveLength(12);
-    page.reply = taken;
+    page.reply = acceptedResponse;
     for (const namespace of ['a', 'b', 'c']) {
       page.start({ namespace });
     }
-    await page.pass(61_000); // the first page is still there, and its requests are given up
+    await page.pass(61_000); // the first page still exists, and its requests time out
     expect(page.sent).toHaveLength(15);
   });
-  it('gives its budget back once requests are answered', async () => {
+  it('can use the bytes of answered requests again', async () => {
     const tracker = page.start({ limit: { perSecond: 100, burst: 100 } });
     trackMany(tracker, 40, { text: 'x'.repeat(5000) });
     await page.pass(1000);
-    goSilent();
+    stopAnswering();
     trackMany(tracker, 10, { text: 'x'.repeat(5000) });
     leave();
     expect(page.sent).toHaveLength(50);
   });
 });
 
-describe('an open request of a tracker that is disposed of', () => {
-  /** Disposes of a tracker with an open request and, as a route change does, starts the next one. */
+describe('an open request of a disposed tracker', () => {
+  /**
+   * Disposes of a tracker with an open request and starts the next tracker, as a route change does.
+   */
   async function changeRoute(options: Partial<TrackerOptions> = {}) {
     let answer: (response: Response) => void = () => undefined;
     page.reply = () =>
@@ -182,27 +184,30 @@ describe('an open request of a tracker that is disposed of', () => {
     trackMany(old, 1);
     await page.pass(0);
     old.dispose();
-    page.reply = taken;
+    page.reply = acceptedResponse;
     return { old, next: page.start(options), answer: (response: Response) => answer(response) };
   }
 
-  it.each([429, 503, 500])('belongs to the page: after a %i the event is kept', async (status) => {
-    const { next, answer } = await changeRoute();
-    await page.pass(10_000);
-    answer(new Response('', { status }));
-    await page.pass(10_000);
-    expect(numbers()).toEqual([0, 0]);
-    expect([next.stats(), stored()]).toEqual([{ delivered: 1 }, []]);
-  });
-  it('belongs to the page: after a 200 the event was delivered once', async () => {
+  it.each([429, 503, 500])(
+    'continues with its page: after a %i the event is kept',
+    async (status) => {
+      const { next, answer } = await changeRoute();
+      await page.pass(10_000);
+      answer(new Response('', { status }));
+      await page.pass(10_000);
+      expect(numbers()).toEqual([0, 0]);
+      expect([next.stats(), stored()]).toEqual([{ delivered: 1 }, []]);
+    },
+  );
+  it('continues with its page: after a 200 the event was delivered once', async () => {
     const { old, next, answer } = await changeRoute();
     await page.pass(10_000);
-    answer(taken());
+    answer(acceptedResponse());
     await page.pass(10_000);
     expect([numbers(), old.stats(), next.stats()]).toEqual([[0], { taken: 1, delivered: 1 }, {}]);
     expect([stored(), vi.getTimerCount()]).toEqual([[], 0]);
   });
-  it('is not taken over by another tab either', async () => {
+  it('is not taken over by another tab', async () => {
     const other = page.start();
     const { answer } = await changeRoute({ namespace: 'test' });
     page.events.dispatchEvent(new Event('focus'));
@@ -218,7 +223,7 @@ describe('an open request of a tracker that is disposed of', () => {
     const old = page.start();
     trackMany(old, 3);
     old.dispose();
-    page.reply = taken;
+    page.reply = acceptedResponse;
     page.start();
     await page.pass(10_000);
     answers.forEach((answer) => answer(new Response('', { status: 429 })));
@@ -226,7 +231,7 @@ describe('an open request of a tracker that is disposed of', () => {
     expect(numbers().sort()).toEqual([0, 0, 1, 1, 2, 2]);
     expect(stored()).toEqual([]);
   });
-  it('stores nothing again after a reset() by the next tracker', async () => {
+  it('stores no event again after a reset() by the next tracker', async () => {
     const { next, answer } = await changeRoute();
     await page.pass(0);
     await next.reset();
@@ -240,8 +245,8 @@ describe('an open request of a tracker that is disposed of', () => {
   });
 });
 
-describe('a page that comes back', () => {
-  it('goes on with what was left, and repeats nothing', async () => {
+describe('a page restored from the back/forward cache', () => {
+  it('sends the remaining events, and repeats none', async () => {
     const tracker = page.start();
     trackMany(tracker, 5, { text: 'x'.repeat(20_000) });
     leave();
@@ -253,7 +258,7 @@ describe('a page that comes back', () => {
     expect(numbers().sort()).toEqual(upTo(5));
     expect(tracker.stats()).toEqual({ taken: 5, delivered: 5 });
   });
-  it('leaves to another tab what that one has taken over', async () => {
+  it('does not send the events that another tab has taken over', async () => {
     const tracker = page.start();
     tracker.pause();
     trackMany(tracker, 3);

@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 afterEach(() => page.close());
 
-describe('debug', () => {
+describe('debug()', () => {
   it('writes a line without email or data for each notice, until it is stopped', async () => {
     const info = vi.spyOn(console, 'info').mockReturnValue();
     const tracker = page.start();
@@ -31,7 +31,7 @@ describe('debug', () => {
   });
 });
 
-describe('autoPage', () => {
+describe('autoPage()', () => {
   beforeEach(() => {
     const url = 'https://shop.test/?token=1&utm_source=mail#top';
     vi.stubGlobal('location', { href: url, search: '?token=1&utm_source=mail' });
@@ -66,28 +66,28 @@ describe('autoPage', () => {
       ],
     ]);
   });
-  it('hears the back button, under a name of your own', () => {
+  it('tracks the back button, with a custom event name', () => {
     const track = vi.fn();
     autoPage({ track }, { event: 'viewed' });
     Object.assign(location, { href: 'https://shop.test/back', search: '' });
     page.events.dispatchEvent(new Event('popstate'));
     expect(track.mock.calls.map(([name]) => name as unknown)).toEqual(['viewed', 'viewed']);
   });
-  it('leaves what another script has put around it', () => {
+  it('keeps the wrapper that another script has put around `history`', () => {
     const stop = autoPage({ track: vi.fn() });
     const foreign = vi.fn();
     history.pushState = foreign;
     stop();
     expect(Object.entries(history)).toContainEqual(['pushState', foreign]);
   });
-  it('tracks a page again that comes back from the back/forward cache', () => {
+  it('tracks a page again when it is restored from the back/forward cache', () => {
     const track = vi.fn();
     autoPage({ track });
     page.events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: false }));
     page.events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
     expect(track).toHaveBeenCalledTimes(2);
   });
-  it('sees routers on the Navigation API, and leaves history alone there', () => {
+  it('uses the Navigation API for routers on it, and does not wrap `history` then', () => {
     const navigation = new EventTarget();
     vi.stubGlobal('navigation', navigation);
     const before = Object.values(history);
@@ -101,7 +101,7 @@ describe('autoPage', () => {
     navigation.dispatchEvent(new Event('currententrychange'));
     expect(track).toHaveBeenCalledTimes(2);
   });
-  it('does nothing when it is called twice, as effects are under StrictMode', () => {
+  it('does nothing on a second call, as effects run twice under StrictMode', () => {
     const tracker = { track: vi.fn() };
     const stop = autoPage(tracker);
     autoPage(tracker)();
@@ -110,7 +110,7 @@ describe('autoPage', () => {
     history.pushState(null, '', '/next');
     expect(tracker.track).toHaveBeenCalledTimes(2);
   });
-  it('throws nothing into a router, whatever a tracker does', () => {
+  it('throws no error of a tracker into a router', () => {
     const error = vi.spyOn(console, 'error').mockReturnValue();
     autoPage({
       track: () => {
@@ -129,8 +129,8 @@ describe('autoPage', () => {
   });
 });
 
-describe('stamp', () => {
-  it('stamps an event with its time and id, for this event only', () => {
+describe('stamp()', () => {
+  it('adds the time and the id of an event, for this event only', () => {
     expect(stamp({ id: '1', event: 'x', data: { plan: 'pro' } })).toEqual({
       id: '1',
       event: 'x',

@@ -29,7 +29,7 @@ const storageFailed = /^The storage failed\. .+\.$/;
 async function warningsOf(localStorage?: () => unknown, options: Partial<TrackerOptions> = {}) {
   page = fakePage();
   if (localStorage) {
-    vi.stubGlobal('localStorage', undefined); // it is put back at the end
+    vi.stubGlobal('localStorage', undefined); // page.close() restores it
     Object.defineProperty(globalThis, 'localStorage', { get: localStorage, configurable: true });
   }
   const tracker = page.start(options);
@@ -42,11 +42,11 @@ async function warningsOf(localStorage?: () => unknown, options: Partial<Tracker
   const { length } = page.sent;
   tracker.dispose();
   await page.close();
-  expect(length, 'the work goes on').toBe(3);
+  expect(length, 'the tracker continues').toBe(3);
   return warnings;
 }
 
-/** The warnings of an app whose store takes nothing. */
+/** The warnings of an app whose store throws on every write. */
 async function nativeWarnings() {
   page = fakePage();
   const warnings: string[] = [];
@@ -65,7 +65,7 @@ async function nativeWarnings() {
   return warnings;
 }
 
-describe('a page goes on without a store, and is told so once', () => {
+describe('a tracker continues in memory and emits one warning after', () => {
   it.each(Object.entries(faults))('a localStorage that %s', async (_, localStorage) => {
     expect(await warningsOf(localStorage)).toEqual([expect.stringMatching(storageFailed)]);
   });
@@ -79,11 +79,11 @@ describe('a page goes on without a store, and is told so once', () => {
     expect(warnings.filter((message) => storageFailed.test(message))).toHaveLength(1);
   });
 
-  it('the store of an app that takes nothing', async () => {
+  it("an app's store that throws on every write", async () => {
     expect(await nativeWarnings()).toEqual([expect.stringMatching(storageFailed)]);
   });
 
-  it('but for one whose events are to stay in memory', async () => {
+  it('and emits no warning if its events are kept in memory anyway', async () => {
     expect(await warningsOf(undefined, { storage: 'memory' })).toEqual([]);
   });
 });

@@ -26,12 +26,12 @@ function snippetPage(globals: object = {}) {
 }
 
 describe('the script-tag build', () => {
-  it('has the integrity hash that the document gives', () => {
+  it('has the integrity hash that the documentation shows', () => {
     const hash = 'sha384-' + createHash('sha384').update(script).digest('base64');
     const given = /integrity="([^"]+)"/.exec(readFileSync('docs/tracker-script.md', 'utf8'))?.[1];
     expect(given).toBe(hash);
   });
-  it('sets one global and touches no other', () => {
+  it('sets one global and no other', () => {
     const page = createContext({});
     runInContext(script, page);
     expect(Object.keys(page)).toEqual(['postreelTracker']);
@@ -40,26 +40,23 @@ describe('the script-tag build', () => {
       'transient',
     ]);
   });
-  it.each([0, 1])(
-    'keeps its tracker where Turbo runs the scripts of the body again: %i',
-    (index) => {
-      // The tag needs no more than a server has, the snippet the head of its page.
-      const document = { createElement: () => ({}), head: { appendChild: () => undefined } };
-      const page = createContext(index ? { document } : {});
-      page['window'] = page;
-      const text = readFileSync('docs/tracker-script.md', 'utf8');
-      const inline = [...text.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, code]) => code!);
-      const visit = () => {
-        runInContext(script, page);
-        runInContext(inline[index]!, page);
-        return page['tracker'] as unknown;
-      };
-      const first = visit();
-      expect(first).toBeDefined();
-      expect(visit()).toBe(first);
-    },
-  );
-  it('does what the inline snippet has queued, in order, once it is there', () => {
+  it.each([0, 1])('keeps its tracker if Turbo runs the scripts of the body again: %i', (index) => {
+    // The script needs only the globals of a server; the snippet also needs the page's head.
+    const document = { createElement: () => ({}), head: { appendChild: () => undefined } };
+    const page = createContext(index ? { document } : {});
+    page['window'] = page;
+    const text = readFileSync('docs/tracker-script.md', 'utf8');
+    const inline = [...text.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, code]) => code!);
+    const visit = () => {
+      runInContext(script, page);
+      runInContext(inline[index]!, page);
+      return page['tracker'] as unknown;
+    };
+    const first = visit();
+    expect(first).toBeDefined();
+    expect(visit()).toBe(first);
+  });
+  it('runs the calls that the inline snippet has queued, in order, once it is loaded', () => {
     const calls: unknown[] = [];
     const { page, tag } = snippetPage();
     runInContext(
@@ -83,9 +80,9 @@ describe('the script-tag build', () => {
     expect(calls).toEqual([['identify', 'a@b.c'], ['track', 'x', { n: 1 }], ['deny']]);
   });
   it.each<[string, (page: ReturnType<typeof snippetPage>) => void]>([
-    ['a blocker refuses the script', ({ tag }) => tag.onerror?.()],
-    ['the script is not what it should be', ({ tag }) => tag.onload?.()],
-  ])('settles what the inline snippet has queued where %s', async (_, happens) => {
+    ['an ad blocker blocks the script', ({ tag }) => tag.onerror?.()],
+    ['the script defines no tracker', ({ tag }) => tag.onload?.()],
+  ])('settles the queued calls of the inline snippet if %s', async (_, happens) => {
     const given = snippetPage();
     const flushed = runInContext('tracker.flush()', given.page) as Promise<unknown>;
     const tracked = runInContext('tracker.track("x")', given.page) as Promise<unknown>;
@@ -94,14 +91,14 @@ describe('the script-tag build', () => {
     expect(await runInContext('tracker.flush()', given.page)).toBe(false);
     expect(given.warn).toHaveBeenCalled();
   });
-  it('settles it after five seconds where the script never comes', async () => {
+  it('settles the queued calls after five seconds if the script does not load', async () => {
     const { page, timers } = snippetPage();
     const flushed = runInContext('tracker.flush()', page) as Promise<unknown>;
     expect(timers.map(([, ms]) => ms)).toEqual([5000]);
     timers.forEach(([work, , value]) => work(value));
     expect(await flushed).toBe(false);
   });
-  it('settles it where a policy refuses the URL of a script', async () => {
+  it("settles the queued calls if a policy forbids the script's URL", async () => {
     const refuse = () => {
       throw new TypeError("Refused to create a TrustedTypePolicy named 'postreel'");
     };
@@ -109,7 +106,7 @@ describe('the script-tag build', () => {
     expect(await runInContext('tracker.flush()', page)).toBe(false);
     expect(warn).toHaveBeenCalled();
   });
-  it('names its URL by a policy of its own where Trusted Types are required', () => {
+  it('creates its URL with its Trusted Types policy if the page requires Trusted Types', () => {
     const made: string[] = [];
     const createPolicy = (name: string, rules: { createScriptURL: (url: string) => string }) => {
       made.push(name);
@@ -118,17 +115,17 @@ describe('the script-tag build', () => {
     const { tag } = snippetPage({ trustedTypes: { createPolicy } });
     expect([made, tag.src]).toEqual([['postreel'], { trusted: '/assets/tracker.global.js' }]);
   });
-  it('knows every verb in the inline snippet', () => {
+  it('has every method in the inline snippet', () => {
     const text = readFileSync('docs/tracker-script.md', 'utf8');
     const verbs = /'(track identify [a-z ]+)'/.exec(text)?.[1]?.split(' ') ?? [];
-    const page = createContext({}); // a server: nothing is touched
+    const page = createContext({}); // as on a server: no global is changed
     runInContext(script, page);
     const made = 'postreelTracker.createTracker({ publicKey: "pk_", baseUrl: "" })';
-    // As the line above makes it.
+    // as: the names made in the line above
     const real = runInContext(`Object.keys(${made})`, page) as string[];
     expect([...verbs, 'consent', 'pending'].sort()).toEqual([...real].sort());
   });
-  it('can be reached by the name of the package', () => {
+  it('can be resolved by the name of the package', () => {
     const path = createRequire(import.meta.url).resolve('postreel/tracker.global.js');
     expect(path).toBe(`${process.cwd()}/dist/tracker.global.js`);
   });

@@ -1,9 +1,9 @@
 import { afterEach, type MockInstance, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PendingEvent, TrackOptions } from 'postreel/tracker';
 import { autoPage } from 'postreel/tracker/extras';
-import { fakePage, taken } from '../support/tracker/page.js';
+import { fakePage, acceptedResponse } from '../support/tracker/page.js';
 
-// A tracker is a guest: it throws nothing into the page, and what is wrong it tells once.
+// A tracker throws nothing into the page, and warns once about each mistake.
 
 let page: ReturnType<typeof fakePage>;
 let warn: MockInstance<typeof console.warn>;
@@ -16,10 +16,10 @@ afterEach(async () => {
   await page.close();
 });
 
-const told = () => warn.mock.calls.map(([line]) => String(line));
+const warningLines = () => warn.mock.calls.map(([line]) => String(line));
 const events = () => page.sent.map(({ body }) => body.event);
 
-describe('track() with what cannot be sent', () => {
+describe('track() with an event that cannot be sent', () => {
   it.each([
     ['NaN', { price: NaN }],
     ['an invalid date', { at: new Date('never') }],
@@ -34,13 +34,13 @@ describe('track() with what cannot be sent', () => {
         },
       },
     ],
-  ])('throws nothing for %s, and says what was dropped', async (_, data) => {
+  ])('throws nothing for %s, and warns which event was dropped', async (_, data) => {
     const tracker = page.start();
-    // Plain JavaScript may pass anything.
+    // Plain JavaScript may pass any value.
     const { outcome } = tracker.track('viewed', data as never);
     expect(await outcome).toEqual({ status: 'dropped', reason: 'invalid' });
     tracker.track('viewed', data as never);
-    expect(told()).toEqual([expect.stringContaining('"viewed"')]);
+    expect(warningLines()).toEqual([expect.stringContaining('"viewed"')]);
     await page.pass(1000);
     expect([page.sent, Object.keys(page.storage)]).toEqual([[], []]);
   });
@@ -51,9 +51,9 @@ describe('track() with what cannot be sent', () => {
   ])('throws nothing for %s', async (_, name, own) => {
     const { outcome } = page.start().track(name, {}, own as TrackOptions);
     expect(await outcome).toEqual({ status: 'dropped', reason: 'invalid' });
-    expect(told()).toHaveLength(1);
+    expect(warningLines()).toHaveLength(1);
   });
-  it('tells it as a notice too', async () => {
+  it('emits a `warning` notice too', async () => {
     const tracker = page.start();
     const messages: string[] = [];
     tracker.on('warning', ({ message }) => messages.push(message));
@@ -65,7 +65,7 @@ describe('track() with what cannot be sent', () => {
 
 describe('identify()', () => {
   it.each(['undefined', 42, 'user_123', {}, ' '])(
-    'takes no %j for an address: it says so once, and events wait',
+    'rejects %j as an address: it warns once, and events wait',
     async (email) => {
       const tracker = page.start();
       tracker.identify(email as string);
@@ -73,31 +73,31 @@ describe('identify()', () => {
       tracker.track('x');
       await page.pass(60_000);
       expect(page.sent).toEqual([]);
-      expect(told()).toEqual([expect.stringContaining('email address')]);
+      expect(warningLines()).toEqual([expect.stringContaining('email address')]);
       tracker.identify(' bob@example.com ');
       await page.pass(0);
       expect(page.sent.map(({ body }) => body.email)).toEqual(['bob@example.com']);
     },
   );
-  it.each(['', null, undefined])('forgets the contact quietly with %j', async (email) => {
+  it.each(['', null, undefined])('forgets the contact without a warning with %j', async (email) => {
     const tracker = page.start();
     tracker.identify(email as string);
     tracker.track('x');
     await page.pass(1000);
-    expect([page.sent, told()]).toEqual([[], []]);
+    expect([page.sent, warningLines()]).toEqual([[], []]);
   });
-  it('says so of the option too', () => {
+  it('also checks the option `email`', () => {
     page.start({ email: 'undefined' });
-    expect(told()).toHaveLength(1);
+    expect(warningLines()).toHaveLength(1);
   });
 });
 
-describe('beforeSend', () => {
+describe('a beforeSend hook', () => {
   it.each<[string, (event: PendingEvent) => unknown]>([
     ['is async', (event) => Promise.resolve(event)],
     ['returns nothing', () => undefined],
     ['returns no event', () => ({})],
-    ['returns a truth', () => true],
+    ['returns true', () => true],
     [
       'throws',
       () => {
@@ -110,9 +110,9 @@ describe('beforeSend', () => {
     expect(await Promise.all(outcomes)).toEqual(
       Array(2).fill({ status: 'dropped', reason: 'filtered' }),
     );
-    expect(told()).toEqual([expect.stringContaining('beforeSend')]);
+    expect(warningLines()).toEqual([expect.stringContaining('beforeSend')]);
   });
-  it('that makes an event unsendable drops it, and no router hears of it', () => {
+  it('that makes an event unsendable drops it, and does not break a router', () => {
     vi.stubGlobal('location', { href: 'https://shop.test/', search: '' });
     vi.stubGlobal('document', Object.assign(new EventTarget(), { referrer: '' }));
     vi.stubGlobal('history', {
@@ -126,25 +126,25 @@ describe('beforeSend', () => {
     expect(() => history.pushState(null, '', '/next')).not.toThrow();
     stop();
     expect(tracker.stats()).toEqual({ invalid: 2 });
-    expect(told()).toHaveLength(1);
+    expect(warningLines()).toHaveLength(1);
   });
 });
 
-describe('timers', () => {
-  it('are none while an event waits for a contact', async () => {
+describe('a timer', () => {
+  it('is not set while an event waits for a contact', async () => {
     const tracker = page.start({ email: '' });
     tracker.track('x');
     await page.pass(1000);
     expect([tracker.pending, vi.getTimerCount()]).toEqual([1, 0]);
   });
-  it('are none while the tracker is paused', async () => {
+  it('is not set while the tracker is paused', async () => {
     const tracker = page.start();
     tracker.pause();
     tracker.track('x');
     await page.pass(1000);
     expect(vi.getTimerCount()).toBe(0);
   });
-  it('are none while other tabs have events', async () => {
+  it('is not set while other tabs have events', async () => {
     const other = page.start();
     other.pause();
     other.track('x');
@@ -152,52 +152,52 @@ describe('timers', () => {
     await page.pass(10_000);
     expect(vi.getTimerCount()).toBe(0);
   });
-  it('are none for outcomes that nobody asks for', async () => {
+  it('is not set for outcomes that no code reads', async () => {
     page.reply = () => new Promise(() => undefined);
     page.start().track('x');
-    await page.pass(61_000); // the request itself takes a minute
+    await page.pass(61_000); // the request itself times out after a minute
     expect(vi.getTimerCount()).toBe(0);
   });
 });
 
-describe('what a developer has to mend', () => {
-  it('is told of a redirect, by its address, once', async () => {
+describe('a warning in the console', () => {
+  it('names the address of a redirect, once', async () => {
     page.reply = () => new Response(null, { status: 308, headers: { Location: '/collect/' } });
     const tracker = page.start({ baseUrl: 'https://shop.test/collect' });
     tracker.track('x');
     await page.pass(1000);
     tracker.resume();
     await page.pass(1000);
-    expect(told()).toEqual([expect.stringContaining('https://shop.test/collect/v1/track')]);
-    expect(told()[0]).toContain('redirect');
+    expect(warningLines()).toEqual([expect.stringContaining('https://shop.test/collect/v1/track')]);
+    expect(warningLines()[0]).toContain('redirect');
     expect(tracker.pending).toBe(1);
   });
-  it('is told of a redirect that the browser keeps to itself', async () => {
-    // What `redirect: 'manual'` gives a page: no status, no address.
+  it('reports a redirect whose address the browser hides', async () => {
+    // The response that `redirect: 'manual'` gives a page: without status and address.
     page.reply = () => Response.error();
     page.start().track('x');
     await page.pass(1000);
-    expect(told()).toEqual([expect.stringContaining('redirect')]);
+    expect(warningLines()).toEqual([expect.stringContaining('redirect')]);
   });
-  it.each([400, 422])('is told of an event that was rejected with %i, once', async (status) => {
+  it.each([400, 422])('reports events that were rejected with %i, once', async (status) => {
     page.reply = () => new Response('', { status });
     const tracker = page.start();
     tracker.track('x');
     tracker.track('y');
     await page.pass(5000);
-    expect(told()).toEqual([expect.stringContaining(`rejected an event with ${status}`)]);
+    expect(warningLines()).toEqual([expect.stringContaining(`rejected an event with ${status}`)]);
   });
-  it('is told of a wrong key', async () => {
+  it('reports a wrong key', async () => {
     page.reply = () => new Response('', { status: 401 });
     page.start().track('x');
     await page.pass(1000);
-    expect(told()).toEqual([expect.stringContaining('401')]);
+    expect(warningLines()).toEqual([expect.stringContaining('401')]);
   });
-  it('is told in a content script, where nothing of a visitor goes into the storage of the site', async () => {
+  it('reports a content script, where the tracker stores no visitor data in the storage of the site', async () => {
     vi.stubGlobal('chrome', { runtime: { id: 'abcdef' } });
     vi.stubGlobal('location', { protocol: 'https:', href: 'https://shop.test/' });
     page.start().track('x');
-    expect(told()).toEqual([expect.stringContaining('content script')]);
+    expect(warningLines()).toEqual([expect.stringContaining('content script')]);
     expect(Object.keys(page.storage)).toEqual([]);
     await page.pass(0);
     expect(events()).toEqual(['x']);
@@ -205,7 +205,7 @@ describe('what a developer has to mend', () => {
 });
 
 describe('navigator.onLine', () => {
-  it('is a hint: once a minute it is tried all the same, and believed no more once an answer came', async () => {
+  it('is only a hint: the tracker tries once a minute, and ignores the hint after an answer', async () => {
     vi.stubGlobal('navigator', { onLine: false });
     const tracker = page.start();
     tracker.track('a');
@@ -215,7 +215,7 @@ describe('navigator.onLine', () => {
     await page.pass(0);
     expect(events()).toEqual(['a', 'b']);
   });
-  it('that is right costs no event a try', async () => {
+  it('costs no event an attempt while it is right', async () => {
     vi.stubGlobal('navigator', { onLine: false });
     page.reply = () => Promise.reject(new TypeError('Failed to fetch'));
     const tracker = page.start();
@@ -223,12 +223,12 @@ describe('navigator.onLine', () => {
     await page.pass(3_600_000);
     expect(page.sent.length).toBeGreaterThan(10);
     vi.stubGlobal('navigator', { onLine: true });
-    page.reply = taken;
+    page.reply = acceptedResponse;
     page.events.dispatchEvent(new Event('online'));
     await page.pass(0);
     expect(tracker.stats()).toEqual({ taken: 1, delivered: 1 });
   });
-  it('is overruled by flush()', async () => {
+  it('is ignored by flush()', async () => {
     vi.stubGlobal('navigator', { onLine: false });
     const tracker = page.start();
     tracker.track('x');

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PendingEvent, Tracker, TrackerNotices, TrackerOptions } from 'postreel/tracker';
 import { stamp } from 'postreel/tracker/extras';
-import { fakePage, taken } from '../support/tracker/page.js';
+import { fakePage, acceptedResponse } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
 beforeEach(() => {
@@ -18,15 +18,15 @@ function notices<Notice extends keyof TrackerNotices>(tracker: Tracker, notice: 
 
 const events = () => page.sent.map(({ body }) => body.event);
 
-describe('what is taken in', () => {
-  it('resolves the outcome of an event that waits to queued', async () => {
+describe('a tracker', () => {
+  it('resolves the outcome of a waiting event to `queued`', async () => {
     const tracker = page.start();
     tracker.pause();
     const { outcome } = tracker.track('x');
     await page.pass(10_000);
     expect(await outcome).toEqual({ status: 'queued' });
   });
-  it('drops what is above maxQueue or maxBytes', async () => {
+  it('drops events above maxQueue or maxBytes', async () => {
     const full = page.start({ maxQueue: 2 });
     full.pause();
     full.track('a');
@@ -37,7 +37,7 @@ describe('what is taken in', () => {
       reason: 'overflow',
     });
   });
-  it('drops what is older than maxAge, but never for an unset clock', async () => {
+  it('drops events older than maxAge, but none because the clock was reset', async () => {
     const tracker = page.start({ maxAge: 60_000 });
     const dropped = notices(tracker, 'dropped');
     tracker.pause();
@@ -53,7 +53,7 @@ describe('what is taken in', () => {
   it.each([
     [60_000, 60_000],
     [undefined, 86_400_000],
-  ])('takes a maxAge of %s for %i ms', async (maxAge, ms) => {
+  ])('reads a maxAge of %s as %i ms', async (maxAge, ms) => {
     const tracker = page.start(maxAge === undefined ? {} : { maxAge });
     tracker.pause();
     tracker.track('too old');
@@ -64,7 +64,7 @@ describe('what is taken in', () => {
     await page.pass(0);
     expect(events()).toEqual(['just in time']);
   });
-  it('counts what was taken in, delivered and dropped, by reason', async () => {
+  it('counts events as taken, delivered and dropped, by reason', async () => {
     const tracker = page.start({ maxQueue: 2 });
     for (const name of ['a', 'b', 'c', 'd']) {
       tracker.track(name);
@@ -72,7 +72,7 @@ describe('what is taken in', () => {
     await page.pass(0);
     expect(tracker.stats()).toEqual({ taken: 2, delivered: 2, overflow: 2 });
   });
-  it('filters and changes with beforeSend', async () => {
+  it('filters and changes events with beforeSend', async () => {
     const tracker = page.start({
       beforeSend: (event) => (event.event === 'secret' ? null : { ...event, data: { a: 1 } }),
     });
@@ -94,7 +94,7 @@ describe('what is taken in', () => {
     await page.pass(1000);
     expect(events()).toEqual(['x']);
   });
-  it('erases every stored event when consent is denied, those of other tabs too', async () => {
+  it('erases every stored event when consent is denied, also those of other tabs', async () => {
     const other = page.start();
     other.pause();
     other.track('other');
@@ -107,7 +107,7 @@ describe('what is taken in', () => {
     expect(await outcome).toEqual({ status: 'dropped', reason: 'denied' });
     expect(await tracker.track('late').outcome).toMatchObject({ reason: 'denied' });
   });
-  it('forgets the contact and every event on reset', async () => {
+  it('forgets the contact and every event on reset()', async () => {
     const tracker = page.start();
     tracker.pause();
     const { outcome } = tracker.track('x');
@@ -116,7 +116,7 @@ describe('what is taken in', () => {
     expect(await outcome).toEqual({ status: 'dropped', reason: 'reset' });
     expect(JSON.stringify(page.storage)).not.toContain('ann@example.com');
   });
-  it('honours Global Privacy Control unless told otherwise', async () => {
+  it('honours Global Privacy Control by default', async () => {
     vi.stubGlobal('navigator', { onLine: true, globalPrivacyControl: true });
     expect(await page.start().track('x').outcome).toMatchObject({ reason: 'gpc' });
     page.start({ honorGpc: false }).track('y');
@@ -125,8 +125,8 @@ describe('what is taken in', () => {
   });
 });
 
-describe('what is tracked', () => {
-  /** What a store of Vue or MobX hands out: no structured clone can copy it. */
+describe('an event', () => {
+  /** Mimics a reactive store of Vue or MobX, whose objects structuredClone() cannot copy. */
   const reactive = <Data extends object>(data: Data): Data =>
     new Proxy(data, {
       get: (target, name, receiver) => {
@@ -143,7 +143,7 @@ describe('what is tracked', () => {
       'an object with a function',
       <Data extends object>(data: Data) => ({ ...data, save: () => 1 }),
     ],
-  ])('is copied at once where its data are %s', async (_, wrap) => {
+  ])('is copied by track() if its data are %s', async (_, wrap) => {
     const state = { cart: { items: [{ sku: 'a' }] }, at: new Date(0) };
     for (const options of [{}, { consent: 'pending' }] as const) {
       const tracker = page.start(options);
@@ -161,7 +161,7 @@ describe('what is tracked', () => {
       state.at.setTime(0);
     }
   });
-  it('is a copy to beforeSend, with its dates', async () => {
+  it('is passed to beforeSend as a copy, with its dates', async () => {
     const data = { at: new Date(0), list: [1] };
     const beforeSend = (event: PendingEvent) => {
       (event.data as typeof data).list.push(2);
@@ -171,7 +171,7 @@ describe('what is tracked', () => {
     await page.pass(0);
     expect([page.sent[0]?.body.data, data.list]).toEqual([{ year: 1970 }, [1]]);
   });
-  it('has what toJSON() returned when it was tracked', async () => {
+  it('keeps what toJSON() returned at the time of track()', async () => {
     const price = { amount: 5, toJSON: () => ({ eur: price.amount }) };
     const tracker = page.start({ consent: 'pending' });
     tracker.track('x', { price } as never);
@@ -180,7 +180,7 @@ describe('what is tracked', () => {
     await page.pass(0);
     expect(page.sent[0]?.body.data).toEqual({ price: { eur: 5 } });
   });
-  it('is dropped at once, with a warning, where it cannot be copied', async () => {
+  it('is dropped at once, with a warning, if it cannot be copied', async () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const data: Record<string, unknown> = {};
     data['self'] = data;
@@ -192,7 +192,7 @@ describe('what is tracked', () => {
   it.each([
     ['consent', { consent: 'pending' }],
     ['nothing', {}],
-  ] as const)('is stamped with the time of track() where it waits for %s', async (_, options) => {
+  ] as const)('is stamped with the time of track() if it waits for %s', async (_, options) => {
     const tracker = page.start({ ...options, beforeSend: stamp });
     const timestamp = new Date().toISOString();
     tracker.track('x');
@@ -201,7 +201,7 @@ describe('what is tracked', () => {
     await page.pass(0);
     expect(page.sent[0]?.body.data).toMatchObject({ timestamp: { value: timestamp } });
   });
-  it('is stamped with the time of track() where the page is shown later', async () => {
+  it('is stamped with the time of track() if the page is shown later', async () => {
     const document = Object.assign(new EventTarget(), { prerendering: true });
     vi.stubGlobal('document', document);
     const timestamp = new Date().toISOString();
@@ -215,7 +215,7 @@ describe('what is tracked', () => {
 });
 
 describe('flush()', () => {
-  /** Resolves at once, or not: no time passes. */
+  /** Resolves to the result if it is there without any time passing. */
   const atOnce = async (flushed: Promise<boolean>) => {
     await page.pass(0);
     return Promise.race([flushed, Promise.resolve('still waits')]);
@@ -225,7 +225,7 @@ describe('flush()', () => {
     ['without a contact', { email: '' }, () => undefined],
     ['without consent', { consent: 'pending' }, () => undefined],
     ['while paused', {}, (tracker) => tracker.pause()],
-    ['at a pace of nothing', { limit: { perSecond: 1, burst: 0 } }, () => undefined],
+    ['when the rate limit is used up', { limit: { perSecond: 1, burst: 0 } }, () => undefined],
     ['after dispose()', { email: '' }, (tracker) => tracker.dispose()],
   ])('is false at once %s', async (_, options, change) => {
     const tracker = page.start(options);
@@ -256,7 +256,7 @@ describe('flush()', () => {
     expect(await atOnce(tracker.flush())).toBe(false);
     const long = tracker.flush({ timeout: 120_000 });
     expect(await atOnce(long)).toBe('still waits');
-    page.reply = taken;
+    page.reply = acceptedResponse;
     await page.pass(70_000);
     expect(await long).toBe(true);
   });
@@ -272,7 +272,7 @@ describe('flush()', () => {
     tracker.pause();
     const flushed = tracker.flush();
     expect(await atOnce(flushed)).toBe('still waits');
-    answer(taken());
+    answer(acceptedResponse());
     await page.pass(0);
     expect(await flushed).toBe(true);
   });
@@ -285,7 +285,7 @@ describe('flush()', () => {
     await tracker.reset();
     expect(await atOnce(flushed)).toBe(true);
   });
-  it('waits for the events that a page is just taking over', async () => {
+  it('waits for the events that a page is currently taking over', async () => {
     const tracker = page.start();
     tracker.pause();
     tracker.track('x');
@@ -299,7 +299,7 @@ describe('flush()', () => {
   });
 });
 
-describe('the rest of its life', () => {
+describe('a running tracker', () => {
   it('flushes, and gives up after the timeout', async () => {
     const tracker = page.start();
     tracker.track('x');
@@ -312,7 +312,7 @@ describe('the rest of its life', () => {
     await page.pass(100);
     expect(await late).toBe(false);
   });
-  it('does nothing more once it is disposed', async () => {
+  it('does nothing once it is disposed', async () => {
     const tracker = page.start();
     tracker.pause();
     tracker.track('x');
@@ -324,13 +324,13 @@ describe('the rest of its life', () => {
     expect(page.sent).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);
   });
-  it('is not stopped by what others left under its prefix', async () => {
+  it('ignores foreign entries under its prefix', async () => {
     page.storage['postreel:test:broken'] = '{';
     page.start().track('x');
     await page.pass(1000);
     expect(events()).toEqual(['x']);
   });
-  it('has no timer left when nothing is left to send', async () => {
+  it('has no timer when no event is left to send', async () => {
     page.start().track('x');
     await page.pass(60_000);
     expect(vi.getTimerCount()).toBe(0);

@@ -1,27 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { type Bug, liveWorld } from '../support/tracker/model.js';
+import { type Bug, runWorld } from '../support/tracker/model.js';
 
-/** Worlds that are lived; `npm run model` lives many more. */
+/** The number of random worlds; `npm run model` runs many more. */
 const WORLDS = Number(process.env['MODEL_RUNS'] ?? 3000);
 
-/** Each with a world that shows it. */
+/** Each fault with the seed of a world that shows it. */
 const BUGS: Readonly<Record<Bug, number>> = {
   'no mark before a request': 1,
-  'what has ended stays stored': 2,
-  'the own key is not read before a request': 9,
+  'finished events stay stored': 2,
+  'a tab does not read its own key before a request': 9,
   'takes over without a lock and a wait': 39,
   'takes over from tabs that answer': 5103,
-  'hears of no decision': 3,
-  'writes no decision back': 34,
-  'gives open requests up with its tracker': 318,
-  'counts bytes for itself alone': 7,
+  'ignores the decisions of other tabs': 3,
+  'does not write a decision back': 34,
+  'drops open requests when the tracker is disposed of': 318,
+  'does not count the bytes of the other trackers': 7,
 };
 
 describe('the queue of up to three tabs over one store', () => {
   it(`keeps its promises in ${WORLDS} random worlds`, { timeout: 1_800_000 }, () => {
     const broken: unknown[] = [];
     for (let seed = 1; seed <= WORLDS && broken.length < 3; seed++) {
-      const problems = liveWorld(seed);
+      const problems = runWorld(seed);
       if (problems.length) {
         broken.push({ seed, problems });
       }
@@ -29,14 +29,14 @@ describe('the queue of up to three tabs over one store', () => {
     expect(broken).toEqual([]);
   });
 
-  it.each(Object.entries(BUGS) as [Bug, number][])('would show: %s', (bug, known) => {
+  it.each(Object.entries(BUGS) as [Bug, number][])('would find this fault: %s', (bug, known) => {
     const world = isFoundIn(known, bug) ? known : search(bug);
     expect(world, `change its world to ${world}`).toBe(known);
   });
 });
 
 function isFoundIn(world: number, bug: Bug): boolean {
-  return liveWorld(world).length === 0 && liveWorld(world, bug).length > 0;
+  return runWorld(world).length === 0 && runWorld(world, bug).length > 0;
 }
 
 function search(bug: Bug): number | undefined {

@@ -9,7 +9,7 @@ import {
 let store: Map<string, string>;
 let sent: { event: string; data?: { n: number } }[];
 let reply: () => Response | Promise<Response>;
-/** What the app tells of its life. */
+/** Simulates the life cycle of the app. */
 let app: { leave: () => void; comeBack: () => void; isStopped: boolean };
 beforeEach(() => {
   vi.useFakeTimers({ now: new Date('2026-11-22T10:00:00Z') });
@@ -50,12 +50,12 @@ const launch = (changes: Partial<NativeTrackerOptions> = {}) =>
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const events = () => sent.map(({ event }) => event);
 
-describe('a place without document, window and localStorage', () => {
+describe('the native tracker, without document, window and localStorage', () => {
   it('is a server to the tracker for browsers', async () => {
     const tracker = createTracker({ publicKey: 'pk_test', baseUrl: 'https://service.test' });
     expect(await tracker.track('x').outcome).toEqual({ status: 'dropped', reason: 'server' });
   });
-  it('delivers in order, and leaves nothing behind', async () => {
+  it('delivers in order, and leaves nothing stored', async () => {
     const tracker = launch();
     const outcomes = ['a', 'b', 'c'].map((name) => tracker.track(name).outcome);
     expect(store.size).toBe(3);
@@ -64,9 +64,9 @@ describe('a place without document, window and localStorage', () => {
     expect(await outcomes[2]).toMatchObject({ status: 'delivered' });
     expect([store.size, tracker.stats()]).toEqual([0, { taken: 3, delivered: 3 }]);
   });
-  it('keeps events over a killed app, and sends them once', async () => {
+  it('keeps events if the app is killed, and sends them once', async () => {
     launch({ hasNetwork: () => false }).track('a');
-    // A new launch: nothing but the store is left.
+    // A new launch: only the store is left.
     const tracker = launch();
     await pass(0);
     expect(events()).toEqual(['a']);
@@ -77,16 +77,19 @@ describe('a place without document, window and localStorage', () => {
   it.each([
     ['no-duplicates', 1],
     ['no-loss', 2],
-  ] as const)('with %s sends what was on its way in a killed app %i times', async (delivery, n) => {
-    reply = () => new Promise(() => undefined);
-    launch({ delivery }).track('a');
-    await pass(0);
-    reply = () => Response.json({ success: true });
-    launch({ delivery });
-    await pass(5000);
-    expect(events()).toHaveLength(n);
-  });
-  it('waits while the app says that it is offline', async () => {
+  ] as const)(
+    'with %s sends an event that was in flight in a killed app %i times',
+    async (delivery, n) => {
+      reply = () => new Promise(() => undefined);
+      launch({ delivery }).track('a');
+      await pass(0);
+      reply = () => Response.json({ success: true });
+      launch({ delivery });
+      await pass(5000);
+      expect(events()).toHaveLength(n);
+    },
+  );
+  it('waits while the app reports that it is offline', async () => {
     let isOnline = false;
     launch({ hasNetwork: () => isOnline }).track('a');
     await pass(50_000);
@@ -98,7 +101,7 @@ describe('a place without document, window and localStorage', () => {
 });
 
 describe('the life of the app', () => {
-  it('hands over what waits when it is left, and goes on when it comes back', async () => {
+  it('hands over waiting events when the app is left, and continues when it comes back', async () => {
     const tracker = launch({ limit: { perSecond: 5, burst: 1 } });
     for (let n = 0; n < 25; n++) {
       tracker.track('x', { n });
@@ -112,7 +115,7 @@ describe('the life of the app', () => {
       Array.from({ length: 25 }, (_, n) => n),
     );
   });
-  it('is not disturbed by a return that follows no exit', async () => {
+  it('may report a return without an exit before it', async () => {
     const tracker = launch();
     app.comeBack();
     tracker.track('x');
@@ -124,7 +127,7 @@ describe('the life of the app', () => {
     launch().dispose();
     expect(app.isStopped).toBe(true);
   });
-  it('ends with dispose(), but an open request belongs to the app', async () => {
+  it('ends with dispose(), but an open request continues', async () => {
     let answer: (response: Response) => void = () => undefined;
     reply = () =>
       new Promise((resolve) => {
@@ -160,14 +163,14 @@ describe('consent and logout', () => {
     await pass(1000);
     expect(events()).toEqual(['x']);
   });
-  it('erases what earlier launches have left', async () => {
+  it('erases the events of earlier launches', async () => {
     launch({ hasNetwork: () => false }).track('x');
     await launch({ hasNetwork: () => false }).reset();
     launch();
     await pass(60_000);
     expect([sent, JSON.stringify([...store])]).toEqual([[], expect.not.stringContaining('ann@')]);
   });
-  it('takes nothing in after deny()', async () => {
+  it('takes no events after deny()', async () => {
     const tracker = launch();
     await tracker.consent.deny();
     expect(await tracker.track('x').outcome).toMatchObject({ reason: 'denied' });
@@ -175,7 +178,7 @@ describe('consent and logout', () => {
 });
 
 describe('the store', () => {
-  it('keeps an event in memory where it has no room', async () => {
+  it('keeps an event in memory if it has no room', async () => {
     const full: NativeStorage = {
       ...storage,
       set: () => {
@@ -186,21 +189,21 @@ describe('the store', () => {
     await pass(0);
     expect(events()).toEqual(['x']);
   });
-  it('leaves what belongs to others', async () => {
+  it('keeps foreign entries', async () => {
     store.set('session', 'abc');
     store.set('postreel:app:junk', 'null');
     launch().track('x');
     await pass(5000);
     expect(Object.fromEntries(store)).toEqual({ session: 'abc', 'postreel:app:junk': 'null' });
   });
-  it('may be memory', async () => {
+  it('may be `memory`', async () => {
     launch({ storage: 'memory' }).track('x');
     await pass(0);
     expect([events(), store.size]).toEqual([['x'], 0]);
   });
 });
 
-describe('what is not supported', () => {
+describe('an unsupported option', () => {
   it.each<[string, unknown, string]>([
     ['a store without methods', { storage: {} }, 'storage needs keys, get, set, remove'],
     ['no store', { storage: undefined }, 'storage needs keys, get, set, remove'],
@@ -216,7 +219,7 @@ describe('what is not supported', () => {
     ],
     ['Global Privacy Control', { honorGpc: true }, 'honorGpc is for browsers: set consent'],
     ['a secret key', { publicKey: 'sk_live' }, 'publicKey must start with pk_'],
-  ])('says so: %s', (_, changes, message) => {
+  ])('is rejected with a clear error: %s', (_, changes, message) => {
     // Plain JavaScript.
     expect(() => launch(changes as Partial<NativeTrackerOptions>)).toThrow(new TypeError(message));
   });

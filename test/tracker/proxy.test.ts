@@ -40,7 +40,7 @@ const event = (id: string) => ({
 });
 
 describe('the proxy', () => {
-  it('sends an event on with the key of the server and without its id', async () => {
+  it('forwards an event with the API key of the server and without its id', async () => {
     const response = await proxyOf()(request(event('1')));
     expect([response.status, await response.json()]).toEqual([200, { success: true }]);
     expect(service.arrivals).toMatchObject([
@@ -49,14 +49,14 @@ describe('the proxy', () => {
     expect(service.arrivals[0]?.headers.authorization).toBe('Bearer sk_test');
     expect(service.arrivals[0]).not.toHaveProperty('id');
   });
-  it('sends one event once, however often and however fast it comes', async () => {
+  it('sends an event once, however often and fast it comes', async () => {
     const proxy = proxyOf();
     const statuses = await Promise.all([1, 2, 3].map(() => proxy(request(event('1')))));
     statuses.push(await proxy(request(event('1'))));
     expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(service.arrivals).toHaveLength(1);
   });
-  it('sends an event again that the service did not take', async () => {
+  it('sends an event again if the service did not take it', async () => {
     const proxy = proxyOf();
     service.reply = () => ({ status: 503 });
     expect((await proxy(request(event('1')))).status).toBe(503);
@@ -72,7 +72,7 @@ describe('the proxy', () => {
     const data = { a: 'x'.repeat(size - empty.length) };
     expect((await proxyOf()(request({ ...event('1'), data }))).status).toBe(status);
   });
-  it('reads a body that is no web stream, as some servers hand it over', async () => {
+  it('reads a body that is not a web stream, as some servers pass it', async () => {
     const odd = request(event('1'));
     const text = JSON.stringify(event('1'));
     Object.defineProperty(odd, 'body', { value: { pipe: () => undefined } });
@@ -83,7 +83,7 @@ describe('the proxy', () => {
     Object.defineProperty(none, 'text', { value: () => Promise.resolve('x'.repeat(65_537)) });
     expect((await proxyOf()(none)).status).toBe(413);
   });
-  it('sends the events of one contact in their order, beside those of others', async () => {
+  it('sends the events of one contact in order, and those of other contacts in parallel', async () => {
     const begun: string[] = [];
     const open: (() => void)[] = [];
     const proxy = proxyOf((_, init) => {
@@ -98,7 +98,7 @@ describe('the proxy', () => {
     open.forEach((end) => end());
     expect(await (await answer).json()).toEqual({ success: true, results: [200, 200, 200] });
   });
-  it('asks for no cache, and tells of a redirect of the service once', async () => {
+  it('asks for no cache, and warns once of a redirect of the service', async () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const asked: (RequestInit | undefined)[] = [];
     const proxy = proxyOf(
@@ -114,12 +114,12 @@ describe('the proxy', () => {
     expect(warn.mock.calls).toEqual([[expect.stringContaining('https://moved.test/v1/track')]]);
     warn.mockRestore();
   });
-  it('sends one event a minute at least, however low its limit', async () => {
+  it('sends at least one event a minute, however low its limit', async () => {
     const proxy = proxyOf(undefined, { perMinute: 0 });
     expect((await proxy(request(event('1')))).status).toBe(200);
     expect((await proxy(request(event('2')))).status).toBe(429);
   });
-  it('does not take the key to another address', async () => {
+  it('does not follow a redirect with the API key', async () => {
     const asked: (RequestInit | undefined)[] = [];
     const proxy = proxyOf((_, init) => {
       asked.push(init);
@@ -135,13 +135,13 @@ describe('the proxy', () => {
   it.each([
     ['a form of another site', request(event('1'), 'text/plain'), 415],
     ['a GET', new Request('https://app.test/collect/v1/track'), 415],
-    ['no JSON', request('{'), 400],
-    ['no object', request('"x"'), 400],
-  ])('refuses %s', async (_, bad, status) => {
+    ['invalid JSON', request('{'), 400],
+    ['a JSON string', request('"x"'), 400],
+  ])('rejects %s', async (_, bad, status) => {
     expect((await proxyOf()(bad)).status).toBe(status);
     expect(service.arrivals).toEqual([]);
   });
-  it('keeps to 1000 a minute, each slot held until a minute after its answer', async () => {
+  it('keeps to 1000 a minute, and holds each slot until a minute after its answer', async () => {
     vi.useFakeTimers({ now: 0 });
     const sent: number[] = [];
     const take = () => {
@@ -163,7 +163,7 @@ describe('the proxy', () => {
     expect(new Set(await statuses(1000))).toEqual(new Set([200]));
     expect(sent).toHaveLength(2000);
   });
-  it('lets nobody through for a while after a 429', async () => {
+  it('rejects all events after a 429 until Retry-After is over', async () => {
     vi.useFakeTimers({ now: 0 });
     let status = 429;
     const proxy = proxyOf(() =>
@@ -230,7 +230,7 @@ describe('the proxy', () => {
 });
 
 describe('a public route', () => {
-  it('lets nothing but event, email and data through', async () => {
+  it('forwards only event, email and data', async () => {
     const extra = {
       subscribed: true,
       projectId: 'x',
@@ -246,7 +246,7 @@ describe('a public route', () => {
       false,
     ]);
   });
-  it('takes the contact from the session that authorize knows', async () => {
+  it('takes the contact from authorize(), which knows the session', async () => {
     const proxy = proxyOf(undefined, {
       authorize: (asked, { event: name, data }) =>
         asked.headers.get('Cookie') === 'session=1'
@@ -258,14 +258,14 @@ describe('a public route', () => {
     expect([answer.status, refused.status]).toEqual([200, 403]);
     expect(service.arrivals.map(({ email }) => email)).toEqual(['bob@example.com']);
   });
-  it('sends no contact that authorize has taken out', async () => {
+  it('sends no contact if authorize() returns none', async () => {
     const authorize = (_: Request, { event: name }: ProxiedEvent) => ({ event: name });
     await proxyOf(undefined, { authorize })(request(event('1')));
     expect(service.arrivals).toMatchObject([{ event: 'x' }]);
     expect(service.arrivals[0]).not.toHaveProperty('email');
     expect(service.arrivals[0]).not.toHaveProperty('data');
   });
-  it('sends nothing when authorize fails', async () => {
+  it('sends nothing if authorize() fails', async () => {
     const authorize = () => Promise.reject(new Error('no database: postgres://secret'));
     const answer = await proxyOf(undefined, { authorize })(request(event('1')));
     expect([answer.status, await answer.text()]).toEqual([503, '{"success":false}']);
@@ -277,7 +277,7 @@ describe('a public route', () => {
     ['another origin, in an old browser', { Origin: 'https://evil.test' }],
     ['an origin that ends like this one', { Origin: 'https://evil-app.test' }],
     ['an opaque origin', { Origin: 'null' }],
-  ])('refuses %s', async (_, headers) => {
+  ])('rejects %s', async (_, headers) => {
     const answer = await proxyOf()(request(event('1'), 'application/json', headers));
     expect([answer.status, service.arrivals]).toEqual([403, []]);
   });
@@ -289,25 +289,25 @@ describe('a public route', () => {
     const answer = await proxyOf()(request(event('1'), 'application/json', headers));
     expect(answer.status).toBe(200);
   });
-  it('refuses a body above 64 KB, whatever its headers say', async () => {
+  it('rejects a body above 64 KB, whatever its headers say', async () => {
     const answer = await proxyOf()(request({ ...event('1'), data: { text: 'x'.repeat(65_536) } }));
     expect([answer.status, service.arrivals]).toEqual([413, []]);
   });
-  it('refuses more than 20 events', async () => {
+  it('rejects more than 20 events', async () => {
     const events = Array.from({ length: 21 }, (_, n) => event(`${n}`));
     expect((await proxyOf()(request(events))).status).toBe(413);
     expect(service.arrivals).toEqual([]);
   });
   it.each([
     ['no name', { event: '' }],
-    ['a name that is no text', { event: 1 }],
-    ['an email that is no text', { event: 'x', email: { $ne: null } }],
-    ['data that are no object', { event: 'x', data: [1] }],
-  ])('refuses an event with %s', async (_, bad) => {
+    ['a name that is not a string', { event: 1 }],
+    ['an email that is not a string', { event: 'x', email: { $ne: null } }],
+    ['data that are not an object', { event: 'x', data: [1] }],
+  ])('rejects an event with %s', async (_, bad) => {
     expect((await proxyOf()(request(bad))).status).toBe(400);
     expect(service.arrivals).toEqual([]);
   });
-  it('fans a list out and tells of each event what became of it', async () => {
+  it('sends each event of a list, and returns a result for each', async () => {
     service.reply = ({ event: name }) => ({
       status: name === 'bad' ? 422 : 200,
     });
@@ -336,7 +336,7 @@ describe('a public route', () => {
     await vi.advanceTimersByTimeAsync(10_000);
     expect([(await next).status, signals.length]).toEqual([504, 2]);
   });
-  it('sends an event no second time that was still under way after a minute', async () => {
+  it('does not send an event again that is still in flight after a minute', async () => {
     vi.useFakeTimers({ now: 0 });
     let sends = 0;
     const proxy = proxyOf(
@@ -359,7 +359,7 @@ describe('a public route', () => {
     [422, 400],
     [500, 502],
     [503, 503],
-  ])('says of a %i no more than %i', async (status, told) => {
+  ])('answers a %i with %i, and reveals nothing else', async (status, expected) => {
     const secret = 'key sk_test of project 7 is not valid';
     const headers = {
       Location: 'https://internal.test/login',
@@ -367,10 +367,10 @@ describe('a public route', () => {
     };
     const proxy = proxyOf(() => Promise.resolve(new Response(secret, { status, headers })));
     const answer = await proxy(request(event('1')));
-    expect([answer.status, await answer.text()]).toEqual([told, '{"success":false}']);
+    expect([answer.status, await answer.text()]).toEqual([expected, '{"success":false}']);
     expect([...answer.headers.keys()].sort()).toEqual(['cache-control', 'content-type']);
   });
-  it('does not take a page to log in for a delivery', async () => {
+  it('does not count a login page as a delivery', async () => {
     const proxy = proxyOf(() => Promise.resolve(new Response('<!doctype html>')));
     expect((await proxy(request(event('1')))).status).toBe(502);
   });
@@ -401,7 +401,7 @@ describe('an event that the service may have taken', () => {
       expect(send).toHaveBeenCalledTimes(1);
     }
   });
-  it('is known to be taken once a late answer has come', async () => {
+  it('counts as taken once a late answer has come', async () => {
     vi.useFakeTimers({ now: 0 });
     let take: (response: Response) => void = () => undefined;
     const send = vi.fn(
@@ -421,7 +421,7 @@ describe('an event that the service may have taken', () => {
     expect((await proxy(request(event('1')))).status).toBe(200);
     expect(send).toHaveBeenCalledTimes(1);
   });
-  it('does not hide what became of the others', async () => {
+  it('does not hide the results of the other events', async () => {
     vi.useFakeTimers({ now: 0 });
     const proxy = proxyOf((_, init) =>
       (init!.body as string).includes('slow')
@@ -432,7 +432,7 @@ describe('an event that the service may have taken', () => {
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await (await answer).json()).toEqual({ success: true, results: [504, 200] });
   });
-  it('stays in memory whatever other ids come', async () => {
+  it('stays in memory, however many other ids come', async () => {
     vi.useFakeTimers({ now: 0 });
     let status = 500;
     const send = vi.fn(() => Promise.resolve(Response.json({ success: true }, { status })));
@@ -445,19 +445,19 @@ describe('an event that the service may have taken', () => {
     }
     const answer = await sender.send({ id: 'in doubt', event: event('') });
     expect([answer.status, send.mock.calls.length]).toEqual([502, 10_002]);
-    // The oldest of those that were taken has made room.
+    // The oldest event that was taken has been removed to make room.
     await sender.send({ id: '1', event: event('') });
     expect(send.mock.calls.length).toBe(10_002);
     await sender.send({ id: '0', event: event('') });
     expect(send.mock.calls.length).toBe(10_003);
   });
-  it('has an id of a sensible length', async () => {
+  it('has an id of limited length', async () => {
     expect((await proxyOf()(request(event('x'.repeat(501))))).status).toBe(400);
     expect((await proxyOf()(request(event('x'.repeat(500))))).status).toBe(200);
   });
 });
 
-describe('waits that the service asks for', () => {
+describe('a wait that the service asks for', () => {
   it.each([
     ['99999999', '300'],
     ['Fri, 31 Dec 2099 23:59:59 GMT', '300'],
@@ -467,7 +467,7 @@ describe('waits that the service asks for', () => {
     ['soon', '60'],
     ['Infinity', '60'],
     ['', '60'],
-  ])('are clamped: %s becomes %s seconds', async (retryAfter, seconds) => {
+  ])('is clamped: %s becomes %s seconds', async (retryAfter, seconds) => {
     vi.useFakeTimers({ now: 0 });
     const headers = { 'Retry-After': retryAfter };
     const proxy = proxyOf(() => Promise.resolve(new Response('', { status: 429, headers })));
@@ -492,7 +492,7 @@ describe('the share of a caller', () => {
     ((await answer.json()) as { results: number[] }).results;
   const take = () => Promise.resolve(Response.json({ success: true }));
 
-  it('leaves the rest to the others, and comes back after a minute', async () => {
+  it('leaves the rest to the other callers, and is available again after a minute', async () => {
     vi.useFakeTimers({ now: 0 });
     const proxy = proxyOf(take, { callerOf, perCaller: 30 });
     await proxy(batch('1'));
@@ -513,7 +513,7 @@ describe('the share of a caller', () => {
     }
     expect(taken).toBe(60);
   });
-  it('keeps the number of callers that it knows bounded', () => {
+  it('limits the number of callers in memory', () => {
     vi.useFakeTimers({ now: 0 });
     const callers = new Callers(1);
     for (let ip = 0; ip < 10_000; ip++) {
@@ -525,36 +525,36 @@ describe('the share of a caller', () => {
     vi.setSystemTime(60_000);
     expect([callers.take('10000'), callers.take('10001'), callers.take('7')]).toEqual([0, 0, 0]);
   });
-  it('keeps no more than the beginning of a long name', () => {
+  it('keeps only the beginning of a long name', () => {
     vi.useFakeTimers({ now: 0 });
     const callers = new Callers(1);
     const name = 'x'.repeat(200);
     expect([callers.take(`${name}1`), callers.take(`${name}2`)]).toEqual([0, 60_000]);
   });
-  it('sends nothing where the caller cannot be found out', async () => {
+  it('sends nothing if the caller is unknown', async () => {
     const proxy = proxyOf(undefined, { callerOf: () => Promise.reject(new Error('no session')) });
     expect([(await proxy(request(event('1')))).status, service.arrivals]).toEqual([503, []]);
   });
   it.each([
     ['a number', 7, 200],
-    ['something that has no text', Object.create(null), 503],
+    ['a value that cannot be converted to text', Object.create(null), 503],
   ])(
-    'takes %s for a name, or the caller for unknown, and leaves no timer',
+    'accepts %s as a name or treats the caller as unknown, and leaves no timer',
     async (_, name, status) => {
       vi.useFakeTimers({ now: 0 });
-      // Plain JavaScript may return anything.
+      // Plain JavaScript may return any value.
       const proxy = proxyOf(take, { callerOf: () => name as string, perCaller: 1 });
       expect((await proxy(request(event('1')))).status).toBe(status);
       expect((await proxy(request(event('2')))).status).toBe(status === 200 ? 429 : status);
       expect(vi.getTimerCount()).toBe(0);
     },
   );
-  it('needs callerOf', () => {
+  it('needs callerOf()', () => {
     expect(() => proxyOf(take, { perCaller: 30 })).toThrow(
       new TypeError('perCaller needs callerOf, which names the caller of a request'),
     );
   });
-  it('is all of perMinute without callerOf', async () => {
+  it('is all of perMinute without callerOf()', async () => {
     vi.useFakeTimers({ now: 0 });
     const proxy = proxyOf(take, { perMinute: 30 });
     await proxy(batch('1'));
@@ -562,18 +562,18 @@ describe('the share of a caller', () => {
   });
 });
 
-describe('what stands in front of the route', () => {
+describe('a route behind a server', () => {
   const behind = { Origin: 'https://shop.test', Host: '10.0.0.7:3000' };
 
   it.each([
-    ['names the host that was asked for', { ...behind, 'X-Forwarded-Host': 'shop.test, cdn' }, {}],
+    ['names the requested host', { ...behind, 'X-Forwarded-Host': 'shop.test, cdn' }, {}],
     ['rewrites Host, with origins', behind, { origins: ['https://shop.test'] }],
     [
       'serves pages of another host of yours',
       { ...behind, 'Sec-Fetch-Site': 'same-site' },
       { origins: ['https://shop.test'] },
     ],
-  ])('serves pages where it %s', async (_, headers, options) => {
+  ])('serves pages if that server %s', async (_, headers, options) => {
     const answer = await proxyOf(
       undefined,
       options,
@@ -581,9 +581,9 @@ describe('what stands in front of the route', () => {
     expect(answer.status).toBe(200);
   });
   it.each([
-    ['rewrites Host and says nothing', behind],
+    ['rewrites Host without X-Forwarded-Host', behind],
     ['names another host', { ...behind, 'X-Forwarded-Host': 'other.test' }],
-  ])('refuses pages where it %s', async (_, headers) => {
+  ])('rejects pages if that server %s', async (_, headers) => {
     const answer = await proxyOf()(request(event('1'), 'application/json', headers));
     expect(answer.status).toBe(403);
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type PendingEvent, createTracker } from 'postreel/tracker';
-import { fakePage, taken } from '../support/tracker/page.js';
+import { fakePage, acceptedResponse } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
 beforeEach(() => {
@@ -12,7 +12,7 @@ const events = () => page.sent.map(({ body }) => body.event);
 const leave = () => page.events.dispatchEvent(new Event('pagehide'));
 
 describe('a window that closes itself', () => {
-  it('never repeats what failed because of it', async () => {
+  it('never repeats a request that failed because of the closing', async () => {
     const tracker = page.start();
     page.reply = () => {
       vi.stubGlobal('closed', true);
@@ -22,7 +22,7 @@ describe('a window that closes itself', () => {
     tracker.track('y');
     await page.pass(600);
     expect(await outcome).toEqual({ status: 'unconfirmed' });
-    page.reply = taken;
+    page.reply = acceptedResponse;
     leave();
     await page.pass(0);
     expect(events().filter((event) => event === 'x')).toHaveLength(1);
@@ -31,7 +31,7 @@ describe('a window that closes itself', () => {
 });
 
 describe('a browser that is killed', () => {
-  it('has noted no failure of requests that died just before their page', async () => {
+  it('has not recorded the failure of requests that ended just before their page', async () => {
     const tracker = page.start();
     page.reply = () => Promise.reject(new TypeError('Failed to fetch'));
     const { id } = tracker.track('x');
@@ -44,22 +44,22 @@ describe('a browser that is killed', () => {
   });
 });
 
-describe('consent and identity', () => {
-  it('sends nothing that was tracked before consent when it is disposed of', async () => {
+describe('a tracker', () => {
+  it('sends no event tracked before consent when the tracker is disposed of', async () => {
     const tracker = page.start({ consent: 'pending' });
     tracker.track('x');
     tracker.dispose();
     await page.pass(60_000);
     expect([page.sent, Object.keys(page.storage)]).toEqual([[], []]);
   });
-  it('has erased everything from localStorage when reset() returns', () => {
+  it('erases everything from localStorage before reset() returns', () => {
     const tracker = page.start();
     tracker.pause();
     tracker.track('x');
     void tracker.reset();
     expect(JSON.stringify(page.storage)).not.toContain('ann@example.com');
   });
-  it('forgets the contact with reset(): what comes later waits for another one', async () => {
+  it('forgets the contact with reset(): later events wait for another one', async () => {
     const tracker = page.start();
     await tracker.reset();
     tracker.track('x');
@@ -80,15 +80,15 @@ describe('consent and identity', () => {
     await page.pass(1000);
     expect(page.sent.map(({ body }) => body.email)).toEqual(['bob@example.com']);
   });
-  it('counts what is tracked in the very millisecond of a reset() as later', () => {
+  it('counts an event tracked in the millisecond of a reset() as later', () => {
     const tracker = page.start();
     tracker.pause();
     void tracker.reset();
     const { id } = tracker.track('x', {}, { email: 'bob@example.com' });
     const stored = JSON.parse(page.storage[id] ?? '{}') as { at?: number };
-    expect(stored.at).toBeGreaterThan(Date.now()); // or the next page would take it for erased
+    expect(stored.at).toBeGreaterThan(Date.now()); // otherwise the next page would treat it as erased
   });
-  it('hands over nothing at the end of a page that another tab has erased', async () => {
+  it('hands over nothing at the end of a page whose events another tab has erased', async () => {
     const [one, other] = [page.start(), page.start()];
     one.pause();
     one.track('x');
@@ -104,7 +104,7 @@ describe('consent and identity', () => {
     await other.consent.deny();
     expect(await one.track('x').outcome).toMatchObject({ reason: 'denied' });
   });
-  it('binds events to the contact that is identified next, and to no later one', async () => {
+  it('binds events to the first contact that is identified next, and to no later one', async () => {
     const tracker = page.start({ email: '' });
     tracker.pause();
     tracker.track('x');
@@ -135,42 +135,42 @@ describe('consent and identity', () => {
   });
 });
 
-describe('answers that are not the service’s', () => {
+describe('a response that is not the service’s', () => {
   it.each([
     ['success: false', () => new Response('{"success":false}')],
     ['a page for offline times', () => new Response('<!doctype html>')],
-  ])('does not take %s for a delivery', async (_, reply) => {
+  ])('does not count as a delivery if it is %s', async (_, reply) => {
     page.reply = reply;
     const tracker = page.start();
     tracker.track('x');
     await page.pass(100);
     expect(tracker.pending).toBe(1);
   });
-  it('asks for no redirect to be followed', async () => {
+  it('is not fetched by following a redirect', async () => {
     page.start().track('x');
     await page.pass(0);
     expect(page.sent[0]?.init.redirect).toBe('manual');
   });
-  it('gives an event up after three tries without an answer', async () => {
+  it('ends an event after three attempts', async () => {
     page.reply = () => Promise.reject(new TypeError('no CORS'));
     const tracker = page.start();
     const { outcome } = tracker.track('x');
     await page.pass(3_600_000);
     expect(page.sent).toHaveLength(3);
     expect([tracker.stats(), tracker.pending]).toEqual([{ taken: 1, unconfirmed: 1 }, 0]);
-    expect(await outcome).toEqual({ status: 'queued' }); // told after ten seconds
+    expect(await outcome).toEqual({ status: 'queued' }); // the outcome settles after ten seconds
   });
-  it('does not spend the last try on an outage of a few minutes', async () => {
+  it('does not use up the last attempt during an outage of a few minutes', async () => {
     page.reply = () => new Response('', { status: 500 });
     const tracker = page.start();
     tracker.track('x');
     await page.pass(290_000);
     expect(page.sent).toHaveLength(2);
-    page.reply = taken;
+    page.reply = acceptedResponse;
     await page.pass(20_000);
     expect(tracker.stats()).toEqual({ taken: 1, delivered: 1 });
   });
-  it('never repeats what may have been taken with retryAmbiguous: false', async () => {
+  it('never causes a repeat with retryAmbiguous: false', async () => {
     page.reply = () => Promise.reject(new TypeError('no CORS'));
     const { outcome } = page.start({ retryAmbiguous: false }).track('x');
     await page.pass(3_600_000);
@@ -179,12 +179,12 @@ describe('answers that are not the service’s', () => {
   });
 });
 
-describe('a request that neither ends nor heeds its signal', () => {
-  // WebKit leaves such behind when a page comes back from the back/forward cache.
-  const forgotten = () => new Promise<never>(() => undefined);
+describe('a request that neither ends nor reacts to its signal', () => {
+  // WebKit leaves such requests when a page is restored from the back/forward cache.
+  const neverAnswer = () => new Promise<never>(() => undefined);
 
-  it('counts as unconfirmed after a minute, and the next event goes', async () => {
-    const fetch = vi.fn(forgotten);
+  it('counts as unconfirmed after a minute, and the next event is sent', async () => {
+    const fetch = vi.fn(neverAnswer);
     const tracker = page.start({ fetch });
     tracker.track('x');
     await page.pass(59_000);
@@ -194,17 +194,17 @@ describe('a request that neither ends nor heeds its signal', () => {
     expect(tracker.stats()).toEqual({ taken: 2, unconfirmed: 1 });
     expect([tracker.pending, fetch.mock.calls.length]).toEqual([1, 2]);
   });
-  it('is made again after a minute under no-loss', async () => {
-    const fetch = vi.fn<typeof globalThis.fetch>(forgotten);
+  it('is made again after a minute with no-loss', async () => {
+    const fetch = vi.fn<typeof globalThis.fetch>(neverAnswer);
     const tracker = page.start({ fetch, delivery: 'no-loss' });
     tracker.track('x');
     await page.pass(59_000);
-    fetch.mockImplementation(() => Promise.resolve(taken()));
+    fetch.mockImplementation(() => Promise.resolve(acceptedResponse()));
     await page.pass(5_000);
     expect([tracker.pending, fetch.mock.calls.length]).toEqual([0, 2]);
     expect(fetch.mock.calls[0]?.[1]?.signal?.aborted).toBe(true);
   });
-  it('ends where only the body of its answer is missing', async () => {
+  it('ends even if only the body of its response is missing', async () => {
     const body = new ReadableStream();
     const tracker = page.start({ fetch: () => Promise.resolve(new Response(body)) });
     tracker.track('x');
@@ -213,26 +213,28 @@ describe('a request that neither ends nor heeds its signal', () => {
   });
 });
 
-describe('one failure and the others', () => {
-  it('holds no other tab after a failure that is not a 429', async () => {
+describe('a failed event', () => {
+  it('does not hold back other tabs after a failure that is not a 429', async () => {
     page.reply = () => Promise.reject(new TypeError('blocked by a policy'));
     page.start().track('x');
     await page.pass(0);
-    page.reply = taken;
+    page.reply = acceptedResponse;
     page.start().track('y');
     await page.pass(0);
     expect(events()).toEqual(['x', 'y']);
   });
-  it('lets others pass an event that always fails', async () => {
+  it('does not hold back other events if it always fails', async () => {
     const tracker = page.start();
     page.reply = () =>
-      page.sent.at(-1)?.body.event === 'poison' ? new Response('', { status: 500 }) : taken();
+      page.sent.at(-1)?.body.event === 'poison'
+        ? new Response('', { status: 500 })
+        : acceptedResponse();
     tracker.track('poison');
     tracker.track('fine');
     await page.pass(30_000);
     expect(events()).toContain('fine');
   });
-  it('keeps to Retry-After when it is flushed', async () => {
+  it('waits for Retry-After even if it is flushed', async () => {
     page.reply = () => new Response('', { status: 429, headers: { 'Retry-After': '60' } });
     const tracker = page.start();
     tracker.track('x');
@@ -244,7 +246,7 @@ describe('one failure and the others', () => {
 });
 
 describe('the end of the page', () => {
-  it('hands over what the page itself tracks while it is left', async () => {
+  it('hands over the events that the page tracks during it', async () => {
     const tracker = page.start();
     await page.pass(1000);
     leave();
@@ -252,7 +254,7 @@ describe('the end of the page', () => {
     await page.pass(0);
     expect(events()).toEqual(['goodbye']);
   });
-  it('repeats nothing whose request fails after the page was left', async () => {
+  it('repeats no request that fails after it', async () => {
     let fail: (error: Error) => void = () => undefined;
     page.reply = () =>
       new Promise((_, reject) => {
@@ -263,34 +265,34 @@ describe('the end of the page', () => {
     leave();
     page.events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
     fail(new TypeError('reset'));
-    page.reply = taken;
+    page.reply = acceptedResponse;
     await page.pass(600_000);
     expect(page.sent).toHaveLength(1);
   });
 });
 
-describe('settings', () => {
-  it('takes an address with a slash at its end', async () => {
+describe('the options', () => {
+  it('accept an address with a slash at its end', async () => {
     page.start({ baseUrl: 'https://service.test/' }).track('x');
     await page.pass(0);
     expect(page.sent[0]?.url).toBe('https://service.test/v1/track');
   });
-  it.each(['30', '30m', 'soon', NaN, -1])('refuses a maxAge of %s', (maxAge) => {
+  it.each(['30', '30m', 'soon', NaN, -1])('reject a maxAge of %s', (maxAge) => {
     expect(() => page.start({ maxAge: maxAge as number })).toThrow(TypeError);
   });
-  it('needs proxy: true where there is no key', () => {
+  it('need proxy: true if there is no key', () => {
     expect(() => createTracker({ publicKey: undefined, baseUrl: '/collect' })).toThrow(
       new TypeError('publicKey is missing: is its variable set?'),
     );
   });
-  it('says that an address is missing', () => {
+  it('reject a missing address', () => {
     // An environment variable that is not set, in plain JavaScript.
     const baseUrl = undefined as unknown as string;
     expect(() => createTracker({ publicKey: 'pk_test', baseUrl })).toThrow(
       new TypeError('baseUrl is missing'),
     );
   });
-  it('keeps two projects on one origin apart', async () => {
+  it('keep two projects on one origin apart', async () => {
     const one = createTracker({ publicKey: 'pk_one', baseUrl: 'https://one.test', email: 'a@b.c' });
     one.pause();
     one.track('x');
@@ -299,7 +301,7 @@ describe('settings', () => {
     await page.pass(120_000);
     expect(page.sent).toEqual([]);
   });
-  it('is not shared by projects whose namespace is empty', async () => {
+  it('keep two projects apart even if their namespace is empty', async () => {
     const one = page.start({ publicKey: 'pk_one', namespace: '' });
     one.pause();
     one.track('x');
@@ -308,7 +310,7 @@ describe('settings', () => {
     await page.pass(120_000);
     expect(page.sent).toEqual([]);
   });
-  it('is not stopped by null under its prefix', async () => {
+  it('work with an entry `null` under the prefix', async () => {
     page.storage['postreel:test:null'] = 'null';
     page.start().track('x');
     await page.pass(1000);
@@ -323,7 +325,7 @@ describe('a denial', () => {
     await page.pass(0);
   };
 
-  it('outlives a reset in another tab', async () => {
+  it('survives a reset() in another tab', async () => {
     const [one, other] = [page.start(), page.start()];
     await page.pass(0);
     await one.consent.deny();
@@ -335,7 +337,7 @@ describe('a denial', () => {
     await page.pass(10_000);
     expect(page.sent).toEqual([]);
   });
-  it('outlives localStorage.clear() in any tab', async () => {
+  it('survives localStorage.clear() in any tab', async () => {
     const [one, other] = [page.start(), page.start()];
     await page.pass(0);
     void one.consent.deny();
@@ -344,7 +346,7 @@ describe('a denial', () => {
     expect(await other.track('x').outcome).toMatchObject({ reason: 'denied' });
     expect(keys()).toEqual(['postreel:test:consent']);
   });
-  it('holds for a tab that keeps events in memory', async () => {
+  it('applies to a tab that keeps events in memory', async () => {
     const memory = page.start({ storage: 'memory' });
     await page.pass(0);
     await deny();
@@ -398,7 +400,7 @@ describe('a denial', () => {
     await deny();
     expect(keys()).toEqual(['postreel:test:consent']);
   });
-  it('by an option leaves a fresh origin as it is', async () => {
+  it('by an option writes nothing to an empty storage', async () => {
     page.start({ consent: 'denied' }).track('x');
     await page.pass(60_000);
     expect(keys()).toEqual([]);
@@ -412,7 +414,7 @@ describe('a denial', () => {
     void (name === 'reset' ? tracker.reset() : tracker.consent.deny());
     expect(JSON.stringify(page.storage)).not.toContain('ann@example.com');
   });
-  it('by an option writes nothing, and erases what is stored', async () => {
+  it('by an option writes nothing, and erases stored events', async () => {
     const other = page.start();
     other.pause();
     other.track('x');
@@ -429,7 +431,7 @@ describe('a denial', () => {
 describe('a grant', () => {
   const waiting = (options = {}) => page.start({ consent: 'pending', ...options });
 
-  it('reaches the other tabs that are open and wait', async () => {
+  it('reaches the other open tabs that wait for it', async () => {
     const [one, other] = [waiting(), waiting()];
     one.track('one');
     const { outcome } = other.track('other');
@@ -439,7 +441,7 @@ describe('a grant', () => {
     expect(events()).toEqual(['one', 'other']);
     expect(await outcome).toEqual({ status: 'delivered' });
   });
-  it('lets the other tabs take new events in, and calls their hooks', async () => {
+  it('makes the other tabs take new events, and call their hooks', async () => {
     const seen: string[] = [];
     const beforeSend = (event: PendingEvent) => {
       seen.push(event.event);
@@ -454,14 +456,14 @@ describe('a grant', () => {
     other.track('after');
     expect(seen).toEqual(['before', 'after']);
   });
-  it('is not remembered as consent: a page that waits later needs another one', async () => {
+  it('is not stored as consent: a page that waits later needs another grant', async () => {
     const one = waiting();
     one.consent.grant();
     await page.pass(1000);
     const later = waiting();
     later.track('x');
     await page.pass(5000);
-    // Neither the store nor the answer of another tab is a grant.
+    // Neither the store nor the message of another tab counts as a grant.
     expect([page.sent, later.pending]).toEqual([[], 1]);
     later.consent.grant();
     await page.pass(1000);
@@ -474,7 +476,7 @@ describe('a grant', () => {
     await page.pass(5000);
     expect([page.sent, other.pending]).toEqual([[], 1]);
   });
-  it('does not undo the option denied of another tab', async () => {
+  it('does not undo the option `denied` of another tab', async () => {
     const other = page.start({ consent: 'denied' });
     const one = waiting();
     one.track('kept');
@@ -486,7 +488,7 @@ describe('a grant', () => {
     await page.pass(1000);
     expect(events()).toEqual(['kept']);
   });
-  it('ends a stored denial in the other tabs, which go on with what others left', async () => {
+  it('ends a stored denial in the other tabs, which send their events again', async () => {
     await page.start().consent.deny();
     const other = page.start();
     await page.pass(0);
@@ -498,7 +500,7 @@ describe('a grant', () => {
     expect(events()).toEqual(['x']);
   });
   it('that meets a denial loses, in both tabs', async () => {
-    // Without a store the tabs hear of each other's decisions over the channel only.
+    // Without a store, the tabs get each other's decisions over the channel only.
     vi.stubGlobal('localStorage', undefined);
     const [one, other] = [waiting(), page.start()];
     await page.pass(0);
@@ -537,7 +539,7 @@ describe('a grant', () => {
 describe('a logout', () => {
   const keys = () => Object.keys(page.storage);
 
-  it('travels to the other tabs: they wait for a contact', async () => {
+  it('reaches the other tabs: they wait for a contact', async () => {
     const [one, other] = [page.start(), page.start()];
     await page.pass(0);
     await one.reset();
@@ -549,7 +551,7 @@ describe('a logout', () => {
     await page.pass(5000);
     expect(page.sent.map(({ body }) => body.email)).toEqual(['bob@example.com']);
   });
-  it('drops what another tab still holds without consent', async () => {
+  it('drops the events that another tab holds without consent', async () => {
     const [waiting, other] = [page.start({ consent: 'pending' }), page.start()];
     const { outcome } = waiting.track('x', {}, { email: 'ann@example.com' });
     await page.pass(0);
@@ -559,7 +561,7 @@ describe('a logout', () => {
     await page.pass(1000);
     expect([await outcome, page.sent]).toEqual([{ status: 'dropped', reason: 'reset' }, []]);
   });
-  /** A page that is left with an event; returns what it has stored. */
+  /** Leaves a page with one event; returns its stored entries. */
   const leaveOne = async () => {
     const tracker = page.start();
     tracker.pause();
@@ -569,7 +571,7 @@ describe('a logout', () => {
     return { ...page.storage };
   };
 
-  it('without consent yet is known to the next page, if an event is stored again', async () => {
+  it('before consent is known to the next page, if an event is stored again', async () => {
     const before = await leaveOne();
     await page.start({ consent: 'pending' }).reset();
     Object.assign(page.storage, before); // the last write of a page that is being left
@@ -601,8 +603,8 @@ describe('a logout', () => {
   });
 });
 
-describe('names', () => {
-  it('are compared whole: a project whose name begins with another one is left alone', async () => {
+describe('a namespace', () => {
+  it('is compared whole: a project whose namespace begins with the same text is not touched', async () => {
     const long = page.start({ namespace: 'shop:eu' });
     long.pause();
     long.track('x');
@@ -616,7 +618,7 @@ describe('names', () => {
 });
 
 describe('track()', () => {
-  it('reads its own keys only, however many the host has', async () => {
+  it('reads only its own keys, however many the host has', async () => {
     for (let n = 0; n < 100; n++) {
       page.storage[`host-${n}`] = 'x';
     }
@@ -634,16 +636,18 @@ describe('track()', () => {
 });
 
 describe('the quota of keepalive requests', () => {
-  it('is not needed in a living page: the second try goes without', async () => {
+  it('is not needed in a living page: the second attempt does without it', async () => {
     page.reply = () =>
-      page.sent.at(-1)?.init.keepalive ? Promise.reject(new TypeError('quota')) : taken();
+      page.sent.at(-1)?.init.keepalive
+        ? Promise.reject(new TypeError('quota'))
+        : acceptedResponse();
     page.start().track('x');
     await page.pass(5000);
     expect(page.sent.map(({ init }) => init.keepalive)).toEqual([true, false]);
   });
 });
 
-describe('a prototype that others have extended', () => {
+describe('an extended Object.prototype', () => {
   it('adds no listener', () => {
     const added = vi.spyOn(globalThis, 'addEventListener');
     Object.defineProperty(Object.prototype, 'extend', {
@@ -655,7 +659,7 @@ describe('a prototype that others have extended', () => {
     Reflect.deleteProperty(Object.prototype, 'extend');
     expect(added.mock.calls.map(([name]) => name)).not.toContain('extend');
   });
-  it('is not taken for an option', async () => {
+  it('is not read as options', async () => {
     const names = ['limit', 'proxy', 'beforeSend'];
     names.forEach((name) => Reflect.set(Object.prototype, name, () => null));
     try {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { fakePage, taken } from '../support/tracker/page.js';
+import { fakePage, acceptedResponse } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
 let locks: ReturnType<typeof fakeLocks>;
@@ -9,7 +9,10 @@ beforeEach(() => {
 });
 afterEach(() => page.close());
 
-/** Web Locks that give a lock to one tab at a time, and to none that is asked `ifAvailable` meanwhile. */
+/**
+ * Web Locks that grant a lock to one tab at a time, and refuse an `ifAvailable` request while it is
+ * held.
+ */
 function fakeLocks() {
   const held = new Set<string>();
   return {
@@ -25,7 +28,9 @@ function fakeLocks() {
   };
 }
 
-/** Leaves an event of another tab in the store; a tab without a name has let go of it. */
+/**
+ * Writes an event of another tab into the store; the owner '' means that the tab has released it.
+ */
 function plant(event: string, owner: string): string {
   const id = `postreel:test:0${event}`;
   const record = { id, at: Date.now(), owner, event, email: 'ann@example.com' };
@@ -38,8 +43,8 @@ const leave = () => page.events.dispatchEvent(new Event('pagehide'));
 const comeBack = () =>
   page.events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
 
-describe('a tab that takes over', () => {
-  it('waits for 100 ms, in which another tab may have written its name', async () => {
+describe('a tab that takes over events', () => {
+  it('waits 100 ms, in which another tab may have written its name', async () => {
     const [mine, theirs] = [plant('mine', ''), plant('theirs', '')];
     page.start();
     await page.pass(50);
@@ -52,7 +57,7 @@ describe('a tab that takes over', () => {
     await page.pass(2000);
     expect([events(), ownerOf(theirs)]).toEqual([['mine'], 'another tab']);
   });
-  it('touches nothing while another one holds the lock, and looks again after a second', async () => {
+  it('takes nothing while another tab holds the lock, and checks again after a second', async () => {
     const id = plant('x', '');
     locks.held.add('postreel:test:take-over');
     page.start();
@@ -62,7 +67,7 @@ describe('a tab that takes over', () => {
     await page.pass(300);
     expect(events()).toEqual(['x']);
   });
-  it('takes from tabs that are silent for three seconds, and not from those that answer', async () => {
+  it('takes over from tabs that do not answer for three seconds, and not from those that answer', async () => {
     const living = page.start();
     living.pause();
     const { id } = living.track('of the living');
@@ -79,7 +84,7 @@ describe('a tab that takes over', () => {
     returning.pause();
     const owner = ownerOf(returning.track('before').id) ?? '';
     leave();
-    // Another tab may see for a moment what was stored before the page was left.
+    // Another tab may still see, for a moment, the entries from before the page was left.
     plant('seen late', owner);
     vi.stubGlobal('addEventListener', () => undefined); // the other tab does not come back
     page.start();
@@ -90,17 +95,17 @@ describe('a tab that takes over', () => {
     expect(ownerOf(id)).toBe(owner);
     expect(events()).not.toContain('after');
   });
-  it('lets go again when its page ends before it was certain: the next one need not wait', async () => {
+  it('releases the events if its page ends before the claim is certain, so that the next tab does not have to wait', async () => {
     plant('x', '');
     page.start();
     await page.pass(50);
     leave();
-    locks.held.clear(); // the browser does so
+    locks.held.clear(); // as the browser does
     page.start();
     await page.pass(500);
     expect(events()).toEqual(['x']);
   });
-  it('leaves what it has sent itself to the answer, when its page comes back', async () => {
+  it('does not send its handed-over events again when its page is restored', async () => {
     let answer: (response: Response) => void = () => undefined;
     page.reply = () =>
       new Promise((resolve) => {
@@ -111,7 +116,7 @@ describe('a tab that takes over', () => {
     leave();
     comeBack();
     await page.pass(1000);
-    answer(taken());
+    answer(acceptedResponse());
     await page.pass(0);
     expect(await outcome).toEqual({ status: 'delivered' });
     expect(events()).toEqual(['x']);

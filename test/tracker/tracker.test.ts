@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Tracker, type TrackerNotices, createTracker } from 'postreel/tracker';
-import { fakePage, taken } from '../support/tracker/page.js';
+import { fakePage, acceptedResponse } from '../support/tracker/page.js';
 
 let page: ReturnType<typeof fakePage>;
 beforeEach(() => {
@@ -17,7 +17,7 @@ function notices<Notice extends keyof TrackerNotices>(tracker: Tracker, notice: 
 
 const events = () => page.sent.map(({ body }) => body.event);
 
-describe('sending', () => {
+describe('a tracker', () => {
   it('sends the email, the event and its data with two headers', async () => {
     const tracker = page.start();
     const { outcome } = tracker.track('signed_up', { plan: 'pro' });
@@ -34,7 +34,7 @@ describe('sending', () => {
     expect(tracker.pending).toBe(0);
   });
   it.each([undefined, 'pk_test'])(
-    'sends the id and no key to a proxy, and names nothing after the key: %s',
+    'sends the id and no key to a proxy, and puts the key into no name: %s',
     async (publicKey) => {
       const tracker = createTracker({
         proxy: true,
@@ -43,7 +43,7 @@ describe('sending', () => {
         email: 'ann@example.com',
         fetch: (url, init) => {
           page.sent.push({ url: url as string, init: init!, body: { event: '' } });
-          return Promise.resolve(taken());
+          return Promise.resolve(acceptedResponse());
         },
       });
       const delivered = notices(tracker, 'delivered');
@@ -57,7 +57,7 @@ describe('sending', () => {
       expect(JSON.stringify([init.body, delivered])).not.toContain('pk_test');
     },
   );
-  it.each([true, false])('refuses a secret key, with proxy: %s', (proxy) => {
+  it.each([true, false])('rejects a secret key, with proxy: %s', (proxy) => {
     expect(() => page.start({ proxy, publicKey: 'sk_live_secret' })).toThrow(
       new TypeError('publicKey must start with pk_'),
     );
@@ -70,11 +70,11 @@ describe('sending', () => {
     await page.pass(0);
     expect(events()).toEqual(['a', 'b', 'c', 'd']);
   });
-  it('holds events back until somebody is identified', async () => {
+  it('holds events back until a contact is identified', async () => {
     const tracker = createTracker({
       proxy: true,
       baseUrl: '/collect',
-      fetch: () => Promise.resolve(taken()),
+      fetch: () => Promise.resolve(acceptedResponse()),
     });
     const delivered = notices(tracker, 'delivered');
     tracker.track('viewed');
@@ -85,7 +85,7 @@ describe('sending', () => {
     await page.pass(1000);
     expect(delivered.map(({ event }) => event)).toEqual(['named', 'viewed']);
   });
-  it('paces a burst: what is above it waits', async () => {
+  it('limits the rate of a burst: the events above it wait', async () => {
     const tracker = page.start({ limit: { perSecond: 5, burst: 20 } });
     for (let n = 0; n < 40; n++) {
       tracker.track('x');
@@ -95,7 +95,7 @@ describe('sending', () => {
     await page.pass(8000);
     expect(page.sent).toHaveLength(40);
   });
-  it('waits while it is offline and goes on by itself', async () => {
+  it('waits while it is offline, and continues when it is online', async () => {
     vi.stubGlobal('navigator', { onLine: false });
     const tracker = page.start();
     tracker.track('x');
@@ -108,8 +108,8 @@ describe('sending', () => {
   });
 });
 
-describe('answers', () => {
-  it.each([400, 409, 413, 422])('drops an event for good after a %i', async (status) => {
+describe("the service's answer", () => {
+  it.each([400, 409, 413, 422])('%i drops an event for good', async (status) => {
     page.reply = () => new Response('', { status });
     const tracker = page.start();
     const { outcome } = tracker.track('x');
@@ -121,17 +121,18 @@ describe('answers', () => {
     [500, 3],
     [502, 3],
     [504, 3],
-    // Chromium and OkHttp send the first of them twice.
+    // Chromium and OkHttp send the first request twice.
     [408, 2],
-  ])('after a %i tries an event %i times in an hour', async (status, times) => {
+  ])('%i leads to %i attempts of an event in an hour', async (status, times) => {
     page.reply = () => new Response('', { status });
     const tracker = page.start();
     tracker.track('x');
     await page.pass(3_600_000);
     expect([page.sent.length, tracker.stats()]).toEqual([times, { taken: 1, unconfirmed: 1 }]);
   });
-  it('tries an event again five minutes after a 408', async () => {
-    page.reply = () => (page.sent.length > 1 ? taken() : new Response('', { status: 408 }));
+  it('408 leads to another attempt after five minutes', async () => {
+    page.reply = () =>
+      page.sent.length > 1 ? acceptedResponse() : new Response('', { status: 408 });
     const tracker = page.start();
     tracker.track('x');
     await page.pass(290_000);
@@ -139,8 +140,8 @@ describe('answers', () => {
     await page.pass(20_000);
     expect(tracker.stats()).toEqual({ taken: 1, delivered: 1 });
   });
-  it.each([429, 500, 503])('sends an event again after a %i', async (status) => {
-    page.reply = () => (page.sent.length > 1 ? taken() : new Response('', { status }));
+  it.each([429, 500, 503])('%i makes the tracker send the event again', async (status) => {
+    page.reply = () => (page.sent.length > 1 ? acceptedResponse() : new Response('', { status }));
     const tracker = page.start();
     const retries = notices(tracker, 'retry');
     tracker.track('x');
@@ -148,40 +149,44 @@ describe('answers', () => {
     expect(page.sent).toHaveLength(2);
     expect(retries).toMatchObject([{ event: 'x', status }]);
   });
-  it.each([401, 403, 404])('keeps everything after a %i until it is resumed', async (status) => {
-    page.reply = () => new Response('', { status });
-    const tracker = page.start();
-    const paused = notices(tracker, 'paused');
-    tracker.track('a');
-    tracker.track('b');
-    await page.pass(600_000);
-    expect(page.sent).toHaveLength(1);
-    expect(paused).toEqual([{ status }]);
-    page.reply = taken;
-    tracker.resume();
-    await page.pass(2000);
-    expect(events()).toEqual(['a', 'a', 'b']);
-  });
-  it('waits as long as Retry-After says, in every tab', async () => {
+  it.each([401, 403, 404])(
+    '%i makes the tracker keep all events until it is resumed',
+    async (status) => {
+      page.reply = () => new Response('', { status });
+      const tracker = page.start();
+      const paused = notices(tracker, 'paused');
+      tracker.track('a');
+      tracker.track('b');
+      await page.pass(600_000);
+      expect(page.sent).toHaveLength(1);
+      expect(paused).toEqual([{ status }]);
+      page.reply = acceptedResponse;
+      tracker.resume();
+      await page.pass(2000);
+      expect(events()).toEqual(['a', 'a', 'b']);
+    },
+  );
+  it('with Retry-After holds back every tab for that time', async () => {
     page.reply = () => new Response('', { status: 429, headers: { 'Retry-After': '30' } });
     page.start().track('x');
     await page.pass(0);
-    page.reply = taken;
+    page.reply = acceptedResponse;
     page.start().track('y');
     await page.pass(29_000);
     expect(page.sent).toHaveLength(1);
     await page.pass(3000);
     expect(page.sent).toHaveLength(3);
   });
-  it('does not wait longer when the clock is set back', async () => {
-    page.reply = () => (page.sent.length > 1 ? taken() : new Response('', { status: 429 }));
+  it('with Retry-After holds back no longer if the clock is set back', async () => {
+    page.reply = () =>
+      page.sent.length > 1 ? acceptedResponse() : new Response('', { status: 429 });
     page.start().track('x');
     await page.pass(0);
     vi.setSystemTime(new Date('2001-01-01'));
     await page.pass(2000);
     expect(page.sent).toHaveLength(2);
   });
-  it('stops at one quiet try every five minutes when nothing ever answers', async () => {
+  it('leads to one attempt every five minutes, without warnings, if it never comes', async () => {
     page.reply = () => Promise.reject(new TypeError('blocked'));
     const tracker = page.start({ delivery: 'no-loss' });
     const blocked = notices(tracker, 'blocked');
@@ -196,12 +201,15 @@ describe('answers', () => {
   it.each([
     ['no-duplicates', 1],
     ['no-loss', 2],
-  ] as const)('with %s sends an event that timed out %i times', async (delivery, times) => {
-    page.reply = () => (page.sent.length > 1 ? taken() : new Promise(() => undefined));
-    page.start({ delivery }).track('x');
-    await page.pass(59_000);
-    expect(page.sent).toHaveLength(1);
-    await page.pass(10_000);
-    expect(page.sent).toHaveLength(times);
-  });
+  ] as const)(
+    'leads with %s to %i attempts if it does not come in time',
+    async (delivery, times) => {
+      page.reply = () => (page.sent.length > 1 ? acceptedResponse() : new Promise(() => undefined));
+      page.start({ delivery }).track('x');
+      await page.pass(59_000);
+      expect(page.sent).toHaveLength(1);
+      await page.pass(10_000);
+      expect(page.sent).toHaveLength(times);
+    },
+  );
 });

@@ -8,7 +8,7 @@ const calls = 10_000;
 const atOnce = 50;
 const abortShare = 0.03;
 
-/** What strikes a request, and how likely; the ones that take long are rare. */
+/** Faults and their probabilities; faults that take long are rare. */
 const faults: readonly (Fault & { probability: number })[] = [
   { drop: true, probability: 0.03 },
   { loseAnswer: true, probability: 0.04 },
@@ -36,7 +36,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it('ten thousand calls through faults of every kind happen once, or say that they may have', async () => {
+it('ten thousand calls through every kind of fault happen at most once, and report when they may have happened', async () => {
   const { messaging, media, fake, fakeMedia, server } = await serve({
     messaging: { rateLimit: { limit: Number.POSITIVE_INFINITY } },
     media: { rateLimit: false, pendingLimit: Number.POSITIVE_INFINITY },
@@ -45,7 +45,7 @@ it('ten thousand calls through faults of every kind happen once, or say that the
     fake.fail('*', { ...fault, times: calls });
     fakeMedia.fail('*', { ...fault, times: calls });
   }
-  // The waits of retries are up to half a second long; here up to a hundredth of that.
+  // Retries wait up to half a second; here up to a hundredth of that.
   const { random } = Math;
   vi.spyOn(Math, 'random').mockImplementation(() => random() / 100);
   const options = { rateLimit: false, timeout: 2_000 } as const;
@@ -59,14 +59,15 @@ it('ten thousand calls through faults of every kind happen once, or say that the
       }
     }),
   );
-  // What the service was still at work on when a caller went away has now happened.
+  // Once the server is closed, requests that were still running when their caller gave up have
+  // ended.
   await server.close();
 
   expect(endings).toHaveLength(calls);
   const counts = countEffects(fake, fakeMedia);
   const twice = [...counts].filter(([name, count]) => count > 1 && !/^(ann|bea)$/.test(name));
   expect(twice).toEqual([]);
-  expect(endings.filter(isLie(counts))).toEqual([]);
+  expect(endings.filter(isContradicted(counts))).toEqual([]);
   expect(
     endings.filter(({ error, isAbort }) => error && !isAbort && !isPostreelError(error)),
   ).toEqual([]);
@@ -95,8 +96,8 @@ async function runOne(
   return { kind, effect, error, outcome, isAbort: error === reason };
 }
 
-/** Did the call say something about its effect that the service's own records deny? */
-function isLie(counts: ReadonlyMap<string, number>) {
+/** Whether the reported outcome of the call contradicts the service's records. */
+function isContradicted(counts: ReadonlyMap<string, number>) {
   return ({ effect, error, outcome }: Ending): boolean => {
     if (effect === undefined || effect.startsWith('bulk')) {
       return false;
@@ -109,7 +110,7 @@ function isLie(counts: ReadonlyMap<string, number>) {
   };
 }
 
-/** A run in which nothing went wrong would prove nothing. */
+/** Expects every outcome in the run: a run without failures would prove nothing. */
 function expectEveryOutcome(endings: readonly Ending[]): void {
   const tally = (test: (ending: Ending) => boolean) => endings.filter(test).length;
   expect(tally(({ error }) => error === undefined)).toBeGreaterThan(calls / 2);

@@ -17,10 +17,10 @@ const video: VideoJob = {
   prompt: 'Cats',
   voiceId: 'voice_1',
 };
-const promptMs = 5_000; // "at once", on a busy machine: what must not be waited for takes 30 s
+const promptMs = 5_000; // the limit for "at once" on a busy machine; what must not be waited for takes 30 s
 
-describe('where leading SDKs fail, Postreel', () => {
-  it('1: rejects at once with a bad key, inside the try, without an unhandled rejection', async () => {
+describe('where other SDKs fail, Postreel', () => {
+  it('1: rejects at once with an invalid key, inside the try, without an unhandled rejection', async () => {
     const { server } = await serve();
     const script = `
       import { MediaClient } from 'postreel';
@@ -37,7 +37,7 @@ describe('where leading SDKs fail, Postreel', () => {
     expect(stdout).toBe('AuthenticationError\n');
   });
 
-  it('2: hears an abort in the middle of a wait at once', async () => {
+  it('2: rejects at once if it is aborted during a wait', async () => {
     const { media } = await serve();
     const [job] = await media().generate.video({ payload: [video] });
     const controller = new AbortController();
@@ -48,7 +48,7 @@ describe('where leading SDKs fail, Postreel', () => {
     expect(tookMs).toBeLessThan(50 + promptMs);
   });
 
-  it('3: goes on waiting through a status that nobody knows', async () => {
+  it('3: keeps waiting through an unknown status', async () => {
     const { media, fakeMedia } = await serve({ media: { durations: () => '300ms', queueTime: 0 } });
     fakeMedia.outcome({ status: 'success', unknownStatus: 'rendering' });
     const [job] = await media().generate.video({ payload: [video] });
@@ -58,7 +58,7 @@ describe('where leading SDKs fail, Postreel', () => {
     expect(statuses.at(-1)).toBe('success');
   });
 
-  it('4: keeps its interval on a status that nobody knows', async () => {
+  it('4: keeps its interval on an unknown status', async () => {
     const { media, fakeMedia } = await serve({ media: { durations: () => '1h', queueTime: 0 } });
     fakeMedia.outcome({ status: 'success', unknownStatus: 'rendering' });
     const [job] = await media().generate.video({ payload: [video] });
@@ -76,7 +76,7 @@ describe('where leading SDKs fail, Postreel', () => {
   });
 
   it.each(['drop', 'loseAnswer'] as const)(
-    '6, 8, 9: sends a paid job once when %s breaks the connection',
+    '6, 8, 9: sends a paid job once if %s breaks the connection',
     async (kind) => {
       const { media, fakeMedia } = await serve();
       fakeMedia.fail('POST /v1/generate/video', { [kind]: true, times: 9 });
@@ -88,7 +88,7 @@ describe('where leading SDKs fail, Postreel', () => {
     },
   );
 
-  it('7: sends nothing when the signal has aborted before, and rejects with its reason', async () => {
+  it('7: sends nothing if the signal was aborted before the call, and rejects with its reason', async () => {
     const { messaging, media, fake, fakeMedia } = await serve();
     const reason = { because: 'the user left' };
     const signal = AbortSignal.abort(reason);
@@ -97,14 +97,14 @@ describe('where leading SDKs fail, Postreel', () => {
     expect([...fake.requests, ...fakeMedia.requests]).toEqual([]);
   });
 
-  it('10: repeats a call that was refused with 429, whatever it does', async () => {
+  it('10: repeats any call that was rejected with 429', async () => {
     const { messaging, fake } = await serve();
     fake.fail('POST /v1/send', { status: 429, retryAfter: 0 });
     await messaging().send(mail);
     expect(fake.outbox).toHaveLength(1);
   });
 
-  it('11: ends a call whose body stalls when its timeout is over', async () => {
+  it('11: ends a call whose response stalls when its timeout is over', async () => {
     const { messaging, fake } = await serve();
     fake.fail('GET /contacts', { stall: true });
     const { error, tookMs } = await settled(() =>
@@ -114,7 +114,7 @@ describe('where leading SDKs fail, Postreel', () => {
     expect(tookMs).toBeLessThan(300 + promptMs);
   });
 
-  it('12: hears an abort while it waits for Retry-After', async () => {
+  it('12: rejects at once if it is aborted while it waits for Retry-After', async () => {
     const { messaging, fake } = await serve();
     fake.fail('GET /contacts', { status: 429, retryAfter: 30 });
     const controller = new AbortController();
@@ -125,7 +125,7 @@ describe('where leading SDKs fail, Postreel', () => {
     expect(tookMs).toBeLessThan(200 + promptMs);
   });
 
-  it('13: rejects at once with retryAfterMs when the wait cannot fit the deadline', async () => {
+  it('13: rejects at once with retryAfterMs if the wait cannot fit the deadline', async () => {
     const { messaging, fake } = await serve();
     fake.fail('POST /v1/send', { status: 429, retryAfter: 300 });
     const { error, tookMs } = await settled(() => messaging().send(mail, { deadline: 5_000 }));
@@ -165,7 +165,7 @@ describe('where leading SDKs fail, Postreel', () => {
     }
   });
 
-  it('16: ends a wait on an unknown status by itself', async () => {
+  it('16: ends a wait on an unknown status after a limit', async () => {
     const { media, fakeMedia } = await serve({ media: { durations: () => '1h', queueTime: 0 } });
     fakeMedia.outcome({ status: 'success', unknownStatus: 'rendering' });
     const [job] = await media().generate.video({ payload: [video] });

@@ -9,8 +9,8 @@ import { secret } from '../support/webhooks/callbacks.js';
 const speech = { content: 'Good morning!', voiceId: 'voice_1' };
 const base = 'https://shop.example/media-done';
 
-/** A fake service whose callbacks go into an inbox that reads statuses back. */
-function connected(options: FakeMediaOptions = {}) {
+/** A fake service whose callbacks go into an inbox that confirms them by a status request. */
+function connectFake(options: FakeMediaOptions = {}) {
   const fake = createFakeMedia({
     ...options,
     callback: (input, init) => inbox.fetch(new Request(input, init)),
@@ -24,8 +24,8 @@ function connected(options: FakeMediaOptions = {}) {
 }
 
 describe('the callback of an audio job', () => {
-  it('ends the wait for its file, confirmed', async () => {
-    const { fake, media, inbox, status } = connected();
+  it('ends the wait for its file and is confirmed', async () => {
+    const { fake, media, inbox, status } = connectFake();
     const job = await media.generate.audio({ ...speech, webhook: await inbox.url(base) });
     const wait = inbox.wait(job.fileId);
     await fake.advance('1m');
@@ -38,16 +38,16 @@ describe('the callback of an audio job', () => {
     expect(status).toHaveBeenCalledOnce();
   });
 
-  it.each(['error', 'canceled'] as const)('tells of a job that ends in %s', async (status) => {
-    const { fake, media, inbox } = connected();
+  it.each(['error', 'canceled'] as const)('reports a job that ends in %s', async (status) => {
+    const { fake, media, inbox } = connectFake();
     fake.outcome({ status });
     const job = await media.generate.audio({ ...speech, webhook: await inbox.url(base) });
     await fake.advance('1m');
     await expect(inbox.wait(job.fileId)).resolves.toMatchObject({ status: 'error' });
   });
 
-  it('is told once where the service calls twice, and answered 204 both times', async () => {
-    const { fake, media, inbox } = connected({ behavior: { callbacks: 'twice' } });
+  it('runs its listener once if the service calls twice, and is answered 204 both times', async () => {
+    const { fake, media, inbox } = connectFake({ behavior: { callbacks: 'twice' } });
     const heard: string[] = [];
     inbox.on(({ fileId }) => heard.push(fileId));
     const job = await media.generate.audio({ ...speech, webhook: await inbox.url(base) });
@@ -56,8 +56,8 @@ describe('the callback of an audio job', () => {
     expect(heard).toEqual([job.fileId]);
   });
 
-  it('is refused when its address was signed by somebody else', async () => {
-    const { fake, media } = connected();
+  it('is rejected if its address was signed with another secret', async () => {
+    const { fake, media } = connectFake();
     const webhook = await signWebhookUrl(base, { secret: 'a secret of somebody else' });
     await media.generate.audio({ ...speech, webhook });
     await fake.advance('1m');

@@ -2,104 +2,112 @@ import { setTimeout as realSleep } from 'node:timers/promises';
 import { ConfigurationError } from 'postreel';
 import { createInbox, memorySeen, type InboxOptions, type ReadStatus } from 'postreel/webhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { base, failure, fileUrl, post, secret, success } from '../support/webhooks/callbacks.js';
+import {
+  base,
+  failureBody,
+  fileUrl,
+  callbackRequest,
+  secret,
+  successBody,
+} from '../support/webhooks/callbacks.js';
 
-/** An inbox with what it was told, and a way to call it. */
-function open(options: Partial<InboxOptions> = {}) {
+/** An inbox, its recorded errors, and functions that call it. */
+function openInbox(options: Partial<InboxOptions> = {}) {
   const errors: unknown[] = [];
   const inbox = createInbox({ secret, onError: (error) => errors.push(error), ...options });
   const { fetch } = inbox;
-  const deliver = async (body: unknown = success()) => fetch(post(await inbox.url(base), body));
+  const deliver = async (body: unknown = successBody()) =>
+    fetch(callbackRequest(await inbox.url(base), body));
   return { inbox, errors, deliver, fetch };
 }
 
-describe('the answer of an inbox', () => {
+describe('the response of an inbox', () => {
   it('is 204 without a body to a genuine callback', async () => {
-    const { deliver, errors } = open();
+    const { deliver, errors } = openInbox();
     const response = await deliver();
     expect(response.status).toBe(204);
     expect(await response.text()).toBe('');
     expect(errors).toEqual([]);
   });
 
-  it('is 401 to a callback that is not signed', async () => {
-    const { fetch, errors } = open();
-    const response = await fetch(post(base));
+  it('is 401 to a callback without a signature', async () => {
+    const { fetch, errors } = openInbox();
+    const response = await fetch(callbackRequest(base));
     expect(response.status).toBe(401);
     expect(await response.text()).toBe('SIGNATURE_MISSING');
     expect(errors).toMatchObject([{ code: 'SIGNATURE_MISSING' }]);
   });
 
-  it('is 401 to one that was signed with another secret', async () => {
-    const { fetch } = open();
+  it('is 401 to a callback signed with another secret', async () => {
+    const { fetch } = openInbox();
     const foreign = createInbox({ secret: 'a secret of somebody else' });
-    expect((await fetch(post(await foreign.url(base)))).status).toBe(401);
+    expect((await fetch(callbackRequest(await foreign.url(base)))).status).toBe(401);
   });
 
-  it('is 401 to one that has expired', async () => {
-    const { inbox, fetch } = open();
+  it('is 401 to an expired callback', async () => {
+    const { inbox, fetch } = openInbox();
     const url = await inbox.url(base, { expiresIn: 1 });
     vi.useFakeTimers({ now: Date.now() + 10, toFake: ['Date'] });
-    const response = await fetch(post(url)).finally(() => vi.useRealTimers());
+    const response = await fetch(callbackRequest(url)).finally(() => vi.useRealTimers());
     expect([response.status, await response.text()]).toEqual([401, 'EXPIRED']);
   });
 
-  it('is 204 to one that has come before, which is told to nobody', async () => {
-    const { inbox, fetch, errors } = open();
+  it('is 204 to a repeated callback, which calls no listener', async () => {
+    const { inbox, fetch, errors } = openInbox();
     const [url, listener] = [await inbox.url(base), vi.fn()];
     inbox.on(listener);
     const answers = [];
     for (let i = 0; i < 3; i += 1) {
-      answers.push((await fetch(post(url))).status);
+      answers.push((await fetch(callbackRequest(url))).status);
     }
     expect(answers).toEqual([204, 204, 204]);
     expect(listener).toHaveBeenCalledOnce();
     expect(errors).toEqual([]);
   });
 
-  it('is 409 to one of another file at a used address: it was signed for one job', async () => {
-    const { inbox, fetch, errors } = open();
+  it('is 409 to a callback for another file at a used address, because an address is signed for one job', async () => {
+    const { inbox, fetch, errors } = openInbox();
     const [url, listener] = [await inbox.url(base), vi.fn()];
     inbox.on(listener);
-    await fetch(post(url));
+    await fetch(callbackRequest(url));
     for (const id of ['file_2', 'file_2', 'file_3']) {
-      const other = await fetch(post(url, success(id)));
+      const other = await fetch(callbackRequest(url, successBody(id)));
       expect([other.status, await other.text()]).toEqual([409, 'REPLAYED']);
     }
     expect(errors.map((error) => (error as { code: string }).code)).toEqual(
       new Array(3).fill('REPLAYED'),
     );
     expect(listener).toHaveBeenCalledOnce();
-    expect((await fetch(post(url))).status).toBe(204);
+    expect((await fetch(callbackRequest(url))).status).toBe(204);
   });
 
-  it('is 400 to a body that is none', async () => {
-    const { deliver } = open();
+  it('is 400 to an invalid body', async () => {
+    const { deliver } = openInbox();
     expect((await deliver('no JSON')).status).toBe(400);
   });
 
   it('is 413 to a body that is too long', async () => {
-    const { deliver } = open();
+    const { deliver } = openInbox();
     expect((await deliver(' '.repeat(70_000))).status).toBe(413);
   });
 
   it.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('is 405 to %s', async (method) => {
-    const { inbox, fetch, errors } = open();
+    const { inbox, fetch, errors } = openInbox();
     const response = await fetch(new Request(await inbox.url(base), { method }));
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST');
     expect(errors).toEqual([]);
   });
 
-  it('is 500 when the store breaks, and the inbox does not throw', async () => {
-    const { deliver, errors } = open({
+  it('is 500 if the store fails, and the inbox does not throw', async () => {
+    const { deliver, errors } = openInbox({
       seen: { claim: () => Promise.reject(new Error('no Redis')), release: () => undefined },
     });
     expect((await deliver()).status).toBe(500);
     expect(errors).toMatchObject([{ message: 'no Redis' }]);
   });
 
-  it('is 500 when the store claims too late, and the callback is handled when it comes again', async () => {
+  it('is 500 if the store claims too late, and the callback is handled when it comes again', async () => {
     const store = memorySeen();
     const late: { answer?: () => void } = {};
     const claim = vi
@@ -112,11 +120,11 @@ describe('the answer of an inbox', () => {
         return isFirst;
       });
     const release = vi.fn((...args: Parameters<typeof store.release>) => store.release(...args));
-    const { inbox, errors, fetch } = open({ seen: { claim, release } });
+    const { inbox, errors, fetch } = openInbox({ seen: { claim, release } });
     const url = await inbox.url(base);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const answer = fetch(post(url));
+      const answer = fetch(callbackRequest(url));
       while (!late.answer) {
         await new Promise((resolve) => setImmediate(resolve));
       }
@@ -132,12 +140,12 @@ describe('the answer of an inbox', () => {
     }
     const handle = vi.fn();
     inbox.on(handle);
-    expect((await fetch(post(url))).status).toBe(204);
+    expect((await fetch(callbackRequest(url))).status).toBe(204);
     expect(handle).toHaveBeenCalledTimes(1);
   });
 
-  it('is 202 after five seconds of work, which goes on', async () => {
-    const { inbox, errors, fetch } = open();
+  it('is 202 after five seconds of work, which continues', async () => {
+    const { inbox, errors, fetch } = openInbox();
     const url = await inbox.url(base);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
@@ -149,7 +157,7 @@ describe('the answer of an inbox', () => {
           }),
       );
       const stop = inbox.on(work);
-      const answer = fetch(post(url));
+      const answer = fetch(callbackRequest(url));
       while (!end.fail) {
         await new Promise((resolve) => setImmediate(resolve));
       }
@@ -158,62 +166,62 @@ describe('the answer of an inbox', () => {
       await vi.advanceTimersByTimeAsync(1);
       const response = await answer;
       expect([response.status, await response.text()]).toEqual([202, '']);
-      // What fails later is told, and the callback may come again.
+      // A later failure is reported to `onError`, and the callback may come again.
       end.fail(new Error('no database'));
       while (errors.length === 0) {
         await new Promise((resolve) => setImmediate(resolve));
       }
       expect(errors).toMatchObject([{ message: 'no database' }]);
       stop();
-      expect((await fetch(post(url))).status).toBe(204);
+      expect((await fetch(callbackRequest(url))).status).toBe(204);
       expect(vi.getTimerCount()).toBe(0);
     } finally {
       vi.useRealTimers();
     }
   });
 
-  it('comes even when `onError` throws', async () => {
+  it('is sent even if `onError` throws', async () => {
     const onError = () => {
       throw new Error('no log');
     };
-    expect((await open({ onError }).fetch(post(base))).status).toBe(401);
-    // An async one passes for `void`; vitest fails with a rejection that nobody handles.
+    expect((await openInbox({ onError }).fetch(callbackRequest(base))).status).toBe(401);
+    // TypeScript accepts an async callback as `void`; an unhandled rejection would fail the run.
     const later = (): unknown => Promise.reject(new Error('no log'));
-    expect((await open({ onError: later }).fetch(post(base))).status).toBe(401);
+    expect((await openInbox({ onError: later }).fetch(callbackRequest(base))).status).toBe(401);
   });
 });
 
 describe('a listener', () => {
-  it('is told of every callback until it is stopped', async () => {
-    const { inbox, deliver } = open();
+  it('is called for every callback until it is removed', async () => {
+    const { inbox, deliver } = openInbox();
     const listener = vi.fn();
     const stop = inbox.on(listener);
-    await deliver(success('file_1'));
-    await deliver(failure('file_2'));
+    await deliver(successBody('file_1'));
+    await deliver(failureBody('file_2'));
     stop();
-    await deliver(success('file_3'));
+    await deliver(successBody('file_3'));
     expect(listener.mock.calls).toMatchObject([
       [{ fileId: 'file_1', status: 'success', url: fileUrl }],
       [{ fileId: 'file_2', status: 'error' }],
     ]);
   });
 
-  it('that fails makes the same callback welcome again, until it is handled', async () => {
-    const { inbox, fetch, errors } = open();
+  it('that fails makes the inbox accept the same callback again, until it is handled', async () => {
+    const { inbox, fetch, errors } = openInbox();
     const listener = vi.fn().mockRejectedValueOnce(new Error('no database'));
     inbox.on(listener);
     const url = await inbox.url(base);
     const answers = [];
     for (let i = 0; i < 3; i += 1) {
-      answers.push((await fetch(post(url))).status);
+      answers.push((await fetch(callbackRequest(url))).status);
     }
     expect(answers).toEqual([500, 204, 204]);
     expect(listener).toHaveBeenCalledTimes(2);
     expect(errors[0]).toMatchObject({ message: 'no database' });
   });
 
-  it('that fails keeps no other from being told', async () => {
-    const { inbox, deliver, errors } = open();
+  it('that fails does not prevent the other listeners', async () => {
+    const { inbox, deliver, errors } = openInbox();
     const [second, wait] = [vi.fn(), inbox.wait('file_1')];
     const broken = () => {
       throw new Error('broken');
@@ -231,11 +239,11 @@ describe('a listener', () => {
     ['is done', () => undefined, 204],
     ['fails', () => Promise.reject(new Error('no database')), 500],
   ])(
-    'is told once of a callback that comes again while it works, and both are answered when it %s',
+    'is called once for a callback that comes again while it works, and both are answered when it %s',
     async (_, end, status) => {
       const store = memorySeen();
       const claim = vi.spyOn(store, 'claim');
-      const { inbox, fetch } = open({ seen: store });
+      const { inbox, fetch } = openInbox({ seen: store });
       let finish = () => {};
       const working = new Promise<void>((done) => {
         finish = done;
@@ -243,8 +251,8 @@ describe('a listener', () => {
       const listener = vi.fn(() => working.then(end));
       inbox.on(listener);
       const url = await inbox.url(base);
-      const answers = [1, 2, 3].map(() => fetch(post(url)));
-      // The first claims the address as well.
+      const answers = [1, 2, 3].map(() => fetch(callbackRequest(url)));
+      // The first callback claims its address as well.
       await vi.waitFor(() => expect(claim).toHaveBeenCalledTimes(4));
       finish();
       const responses = await Promise.all(answers);
@@ -254,25 +262,25 @@ describe('a listener', () => {
   );
 });
 
-describe('a wait', () => {
-  it('ends when the callback comes, for all who wait', async () => {
-    const { inbox, deliver } = open();
+describe('a wait for a file', () => {
+  it('ends for all callers when the callback comes', async () => {
+    const { inbox, deliver } = openInbox();
     const waits = [inbox.wait('file_1'), inbox.wait('file_1')];
-    await deliver(success('file_2'));
+    await deliver(successBody('file_2'));
     await deliver();
     for (const wait of waits) {
       await expect(wait).resolves.toMatchObject({ url: fileUrl });
     }
   });
 
-  it('ends at once when the callback has come before', async () => {
-    const { inbox, deliver } = open();
-    await deliver(failure());
+  it('ends at once if the callback has already come', async () => {
+    const { inbox, deliver } = openInbox();
+    await deliver(failureBody());
     await expect(inbox.wait('file_1')).resolves.toMatchObject({ status: 'error' });
   });
 
-  it('hears an abort, with its reason', async () => {
-    const { inbox, deliver } = open();
+  it('rejects with the reason of an abort', async () => {
+    const { inbox, deliver } = openInbox();
     const [controller, reason] = [new AbortController(), new Error('enough')];
     const wait = inbox.wait('file_1', { signal: controller.signal });
     controller.abort(reason);
@@ -281,8 +289,8 @@ describe('a wait', () => {
     expect((await deliver()).status).toBe(204);
   });
 
-  it('lets go of its signal', async () => {
-    const { inbox, deliver } = open();
+  it('removes its listener from the signal', async () => {
+    const { inbox, deliver } = openInbox();
     const { signal } = new AbortController();
     const remove = vi.spyOn(signal, 'removeEventListener');
     const wait = inbox.wait('file_1', { signal });
@@ -291,10 +299,10 @@ describe('a wait', () => {
     expect(remove).toHaveBeenCalledOnce();
   });
 
-  it('finds the last 1,000 results, and no more', async () => {
-    const { inbox, deliver } = open();
+  it('finds the last 1,000 results, and no older ones', async () => {
+    const { inbox, deliver } = openInbox();
     for (let file = 0; file <= 1_000; file += 1) {
-      await deliver(failure(`file_${file}`));
+      await deliver(failureBody(`file_${file}`));
     }
     const [controller, reason] = [new AbortController(), new Error('forgotten')];
     const forgotten = inbox.wait('file_0', { signal: controller.signal });
@@ -304,8 +312,10 @@ describe('a wait', () => {
   });
 });
 
-/** The answer to a callback whose status is read again and again, without the pauses. */
-async function afterLag(answer: Promise<Response>): Promise<Response> {
+/**
+ * Resolves with the response to a callback whose status is read several times, without the pauses.
+ */
+async function withoutPauses(answer: Promise<Response>): Promise<Response> {
   const state = { isOver: false };
   const end = answer.finally(() => {
     state.isOver = true;
@@ -317,117 +327,120 @@ async function afterLag(answer: Promise<Response>): Promise<Response> {
   return end;
 }
 
-describe('an inbox that confirms', () => {
+describe('an inbox that confirms callbacks', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => void vi.useRealTimers());
 
   const record = (status: string, download?: string) =>
     vi.fn<ReadStatus>(() => Promise.resolve({ status, download }));
 
-  it('believes what the status bears out, with the address of the record', async () => {
+  it('accepts a success that the status confirms, and uses the address in the status', async () => {
     const status = record('success', 'https://cdn.example/true.mp3');
-    const { inbox, deliver } = open({ confirm: true, status });
+    const { inbox, deliver } = openInbox({ confirm: true, status });
     expect((await deliver()).status).toBe(204);
     expect(status).toHaveBeenCalledWith('file_1');
     const result = await inbox.wait('file_1');
     expect(result.url).toBe('https://cdn.example/true.mp3');
   });
 
-  it.each(['error', 'canceled'])('believes a failure of a file that is %s', async (status) => {
-    const { inbox, deliver } = open({ status: record(status) });
-    expect((await deliver(failure())).status).toBe(204);
-    await expect(inbox.wait('file_1')).resolves.toMatchObject({ status: 'error' });
-  });
+  it.each(['error', 'canceled'])(
+    'accepts a failure of a file whose status is %s',
+    async (status) => {
+      const { inbox, deliver } = openInbox({ status: record(status) });
+      expect((await deliver(failureBody())).status).toBe(204);
+      await expect(inbox.wait('file_1')).resolves.toMatchObject({ status: 'error' });
+    },
+  );
 
   it.each([
-    ['a success', 'processing', success()],
-    ['a success', 'error', success()],
-    ['a success without an address', 'success', success()],
-    ['a failure', 'success', failure()],
-    ['a failure', 'processing', failure()],
-  ])('refuses %s of a file that is %s', async (_name, status, body) => {
-    const { inbox, fetch, errors } = open({ status: record(status) });
+    ['a success', 'processing', successBody()],
+    ['a success', 'error', successBody()],
+    ['a success without an address', 'success', successBody()],
+    ['a failure', 'success', failureBody()],
+    ['a failure', 'processing', failureBody()],
+  ])('rejects %s of a file whose status is %s', async (_name, status, body) => {
+    const { inbox, fetch, errors } = openInbox({ status: record(status) });
     const listener = vi.fn();
     inbox.on(listener);
-    const response = await afterLag(fetch(post(await inbox.url(base), body)));
+    const response = await withoutPauses(fetch(callbackRequest(await inbox.url(base), body)));
     expect([response.status, await response.text()]).toEqual([409, 'NOT_CONFIRMED']);
     expect(listener).not.toHaveBeenCalled();
     expect(errors).toMatchObject([{ code: 'NOT_CONFIRMED' }]);
   });
 
   it.each([
-    ['a success', success(), ['processing', 'queued', 'success'], 204],
-    ['a failure', failure(), ['processing', 'processing', 'processing', 'error'], 204],
-    ['a success', success(), ['processing', 'error', 'success'], 409],
+    ['a success', successBody(), ['processing', 'queued', 'success'], 204],
+    ['a failure', failureBody(), ['processing', 'processing', 'processing', 'error'], 204],
+    ['a success', successBody(), ['processing', 'error', 'success'], 409],
   ])('waits for a status that lags behind %s', async (_name, body, statuses, expected) => {
     let reads = 0;
     const status = vi.fn<ReadStatus>(() =>
       Promise.resolve({ status: statuses[reads++]!, download: fileUrl }),
     );
-    const { inbox, fetch } = open({ status });
-    const response = await afterLag(fetch(post(await inbox.url(base), body)));
+    const { inbox, fetch } = openInbox({ status });
+    const response = await withoutPauses(fetch(callbackRequest(await inbox.url(base), body)));
     expect(response.status).toBe(expected);
     expect(reads).toBe(expected === 204 ? statuses.length : 2);
   });
 
   it.each([
-    ['completed', success()],
-    ['FAILED', failure()],
-  ])('knows other words for the end: %s', async (word, body) => {
-    const { deliver } = open({ status: record(word, fileUrl) });
+    ['completed', successBody()],
+    ['FAILED', failureBody()],
+  ])('accepts other words for a final status: %s', async (word, body) => {
+    const { deliver } = openInbox({ status: record(word, fileUrl) });
     expect((await deliver(body)).status).toBe(204);
   });
 
-  it('tells its own error even when the store fails as well', async () => {
+  it('reports its error even if the store fails as well', async () => {
     const seen = { claim: () => true, release: () => Promise.reject(new Error('no Redis')) };
-    const { deliver, errors } = open({ seen, status: record('error') });
+    const { deliver, errors } = openInbox({ seen, status: record('error') });
     expect((await deliver()).status).toBe(409);
     expect(errors).toMatchObject([{ message: 'no Redis' }, { code: 'NOT_CONFIRMED' }]);
   });
 
-  it('lets the genuine callback in after a false one', async () => {
-    const { inbox, fetch } = open({ status: record('success', fileUrl) });
+  it('accepts the genuine callback after a forged one', async () => {
+    const { inbox, fetch } = openInbox({ status: record('success', fileUrl) });
     const url = await inbox.url(base);
-    expect((await fetch(post(url, failure()))).status).toBe(409);
-    expect((await fetch(post(url))).status).toBe(204);
+    expect((await fetch(callbackRequest(url, failureBody()))).status).toBe(409);
+    expect((await fetch(callbackRequest(url))).status).toBe(204);
   });
 
-  it('lets the callback in again when the status could not be read', async () => {
+  it('accepts the callback again if the status could not be read', async () => {
     const status = record('success', fileUrl).mockRejectedValueOnce(new Error('no network'));
-    const { inbox, fetch } = open({ status });
+    const { inbox, fetch } = openInbox({ status });
     const url = await inbox.url(base);
-    expect((await fetch(post(url))).status).toBe(500);
-    expect((await fetch(post(url))).status).toBe(204);
+    expect((await fetch(callbackRequest(url))).status).toBe(500);
+    expect((await fetch(callbackRequest(url))).status).toBe(204);
   });
 
-  it('reads no status when told not to', async () => {
+  it('reads no status if `confirm` is off', async () => {
     const status = record('processing');
-    const { deliver } = open({ confirm: false, status });
+    const { deliver } = openInbox({ confirm: false, status });
     expect((await deliver()).status).toBe(204);
     expect(status).not.toHaveBeenCalled();
   });
 });
 
-describe('createInbox', () => {
-  it.each(['', 'too short'])('refuses the secret %j', (short) => {
+describe('createInbox()', () => {
+  it.each(['', 'too short'])('rejects the secret %j', (short) => {
     expect(() => createInbox({ secret: short })).toThrow(ConfigurationError);
   });
 
-  it('refuses to confirm without a way to read the status', () => {
+  it('rejects `confirm` without a way to read the status', () => {
     expect(() => createInbox({ secret, confirm: true })).toThrow(
       '`confirm: true` needs `status`. Pass `(fileId) => media.generate.status({ fileId })`.',
     );
   });
 
-  it('makes inboxes that share what they have seen when they share a store', async () => {
+  it('makes inboxes that share their replay protection if they share a store', async () => {
     const seen = memorySeen();
-    const [one, two] = [open({ seen }), open({ seen })];
+    const [one, two] = [openInbox({ seen }), openInbox({ seen })];
     const url = await one.inbox.url(base);
-    expect((await one.fetch(post(url))).status).toBe(204);
-    expect((await two.fetch(post(url))).status).toBe(204);
+    expect((await one.fetch(callbackRequest(url))).status).toBe(204);
+    expect((await two.fetch(callbackRequest(url))).status).toBe(204);
     await expect(two.inbox.wait('file_1', { signal: AbortSignal.abort('none') })).rejects.toBe(
       'none',
     );
-    expect((await two.fetch(post(url, success('file_2')))).status).toBe(409);
+    expect((await two.fetch(callbackRequest(url, successBody('file_2')))).status).toBe(409);
   });
 });

@@ -15,10 +15,10 @@ import { PartFile } from './part-file.js';
 export interface SaveOptions extends TransferOptions {}
 
 /**
- * Saves a finished file to disk. It is written beside its target and renamed at the end, so that the
- * target is always complete, or what it was before. A broken connection is resumed where it broke;
- * when the retries are used up, what has arrived stays beside the target, and the next `saveTo()` of
- * the same file continues with it. So does one after a crash.
+ * Saves a finished file to disk. It is written next to its target and renamed at the end, so that the
+ * target is always complete or unchanged. A broken connection is resumed where it broke;
+ * when the retries are used up, the received part stays next to the target, and the next `saveTo()` of
+ * the same file continues with it, also after a crash.
  * @throws a `ConnectionError` when the retries are used up
  * @example
  * await saveTo(await job.waitForFile(), 'cats.mp4', {
@@ -27,8 +27,8 @@ export interface SaveOptions extends TransferOptions {}
  */
 export function saveTo(file: MediaFile, path: string, options?: SaveOptions): Promise<void>;
 /**
- * Saves every file of a queue, or of an engine's worker: `{fileId}` and, in a queue, `{index}`, the job's
- * place in the input from 0, stand for those of each file. A folder that is missing is made.
+ * Saves every file of a queue, or of an engine's worker. The pattern contains `{fileId}` or, in a
+ * queue, `{index}`: the job's place in the input, from 0. Missing folders are created.
  * @throws a `ConfigurationError` when all files would be written to one path
  * @example
  * media.queue(jobs, { name: 'animals', save: saveTo('videos/{fileId}.mp4') });
@@ -41,15 +41,15 @@ export function saveTo(
 ): Promise<void> | SaveEach {
   return typeof what === 'string'
     ? saver(what, (path ?? {}) as SaveOptions)
-    : save(what, path as string, options); // as the two signatures say
+    : save(what, path as string, options); // as: the two signatures say so
 }
 
-/** What a queue, or an engine's worker, takes as its `save`. */
+/** The `save` option of a queue, or of an engine's worker. */
 export type SaveEach = (file: MediaFile, job: object) => Promise<void>;
 
 function saver(pattern: string, given: SaveOptions): SaveEach {
   const options = readTransferOptions(given);
-  const folder = process.cwd(); // it may change before a file is saved
+  const folder = process.cwd(); // the working directory may change before a file is saved
   if (!/\{(fileId|index)\}/.test(pattern)) {
     throw new ConfigurationError(
       `saveTo('${pattern}') would write every file to one path. Put {fileId} or {index} into it.`,
@@ -62,7 +62,7 @@ function saver(pattern: string, given: SaveOptions): SaveEach {
         `saveTo('${pattern}') saves the job of an engine, which has no {index}. Use {fileId}.`,
       );
     }
-    // An id of the service must not lead out of the folder.
+    // An id from the service must not lead out of the folder.
     const fileId = encodeURIComponent(file.fileId).replace(/^\.+/, '_');
     const name = pattern.replaceAll('{fileId}', fileId).replaceAll('{index}', index ?? '');
     const path = resolve(folder, name);
@@ -103,7 +103,7 @@ function checkArguments(file: Partial<MediaFile> | undefined, path: unknown): vo
   }
 }
 
-// After trouble with the server the rest may come another time; nothing is kept after an abort.
+// Keeps the received part for a later call after a failure of the server; removes it after an abort.
 async function giveUp(
   part: PartFile,
   error: unknown,
@@ -116,7 +116,7 @@ async function giveUp(
   }
 }
 
-// Found out before the download rather than after it.
+// Checks this before the download, because the rename at its end would fail.
 async function refuseFolder(target: string): Promise<void> {
   const found = await stat(target).catch(() => undefined);
   if (!found?.isDirectory()) {

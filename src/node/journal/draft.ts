@@ -63,7 +63,7 @@ export class Draft {
         const length = Math.min(buffer.length, to - at);
         const { bytesRead } = await source.read(buffer, 0, length, at);
         if (bytesRead === 0) {
-          throw new Error(`${path} is shorter than it was`);
+          throw new Error(`${path} became shorter while it was copied`);
         }
         await this.#append(buffer.subarray(0, bytesRead));
         at += bytesRead;

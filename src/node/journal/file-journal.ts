@@ -327,7 +327,7 @@ async function idOf(handle: FileHandle): Promise<string> {
 
 function oldFormat(path: string): ConfigurationError {
   return new ConfigurationError(
-    `The journal ${path} was written by an older version of postreel. Let that version finish the jobs in it, then delete the file or give the client another one: what it holds is not known to this version and would be made again.`,
+    `The journal ${path} was written by an older version of postreel. Let that version finish the jobs in it, then delete the file or give the client another one: this version does not know the jobs in it, and would make them again.`,
     { code: 'JOURNAL_FORMAT', outcome: 'not-sent' },
   );
 }

@@ -24,7 +24,7 @@ const CONTEXTS = Symbol.for('postreel.tracker.react-contexts');
  * CommonJS.
  */
 const contextOfReact = (): TrackerContext => {
-  // as: ours, by its symbol
+  // as: only this module writes under its symbol
   const shared = globalThis as { [CONTEXTS]?: WeakMap<typeof createContext, TrackerContext> };
   const contexts = shared[CONTEXTS] ?? new WeakMap<typeof createContext, TrackerContext>();
   shared[CONTEXTS] = contexts;

@@ -38,7 +38,7 @@ function sourceOf(body: object): Source | undefined {
     return iteratorSource(open.call(body, { destroyOnReturn: false }));
   }
   if (Symbol.asyncIterator in body && typeof body[Symbol.asyncIterator] === 'function') {
-    return iteratorSource((body as AsyncIterable<unknown>)[Symbol.asyncIterator]()); // as: just seen
+    return iteratorSource((body as AsyncIterable<unknown>)[Symbol.asyncIterator]()); // as: checked above
   }
   return undefined;
 }
@@ -116,7 +116,7 @@ function bytesOf(value: unknown): Uint8Array | undefined {
     return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   }
   const isBuffer = Object.prototype.toString.call(value) === '[object ArrayBuffer]';
-  return isBuffer ? new Uint8Array(value as ArrayBuffer) : undefined; // as: just seen
+  return isBuffer ? new Uint8Array(value as ArrayBuffer) : undefined; // as: checked above
 }
 
 /** The error for a body that does not have the documented form. */

@@ -7,7 +7,7 @@ import { saveTo } from 'postreel/node';
 import { createFakeMedia } from 'postreel/testing';
 import { expect, it } from 'vitest';
 
-it('a file that is deleted after it was saved stays deleted, and can be had from the result', async () => {
+it('a file that the caller deletes after it was saved stays deleted, and its result can still save it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'postreel-deleted-'));
   const fake = createFakeMedia();
   const journal = memoryJournal();

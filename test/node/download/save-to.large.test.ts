@@ -11,7 +11,7 @@ import { arrivals, serve } from '../../support/fake-server.js';
 const run = promisify(execFile);
 const fileBytes = 200_000_000;
 const cuts = 5;
-// Node collects the buffers of sockets when they make 64 MB, however large the file is.
+// Node collects the buffers of sockets only after they reach 64 MB, for files of any size.
 const maxGrownBytes = 80_000_000;
 
 let folder = '';
@@ -20,11 +20,11 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-it('saves 200 MB over five cuts, byte for byte and with flat memory', async () => {
+it('saveTo() saves 200 MB over five broken connections, byte for byte and with flat memory', async () => {
   const { fakeMedia, media } = await serve({ media: { fileBytes, durations: () => 0 } });
   const job = await media().generate.audio({ content: 'Good morning!', voiceId: 'voice_1' });
   const { url } = await job.waitForFile({ interval: 10 });
-  // The first request only warms up.
+  // The first request is only a warm-up.
   fakeMedia.fail('GET /cdn/{file}', { truncate: true, after: 1, times: cuts });
 
   const path = join(folder, 'good-morning.mp3');

@@ -8,7 +8,7 @@ import { serve } from '../../support/fake-server.js';
 
 const download = 'GET /cdn/{file}';
 
-// Saves a file, and says when something of it has arrived.
+// Saves a file, and prints a line once the first bytes have arrived.
 const saver = (fileId: string, url: string, path: string) => `
   import { MediaFile } from 'postreel/media';
   import { saveTo } from 'postreel/node';
@@ -17,7 +17,7 @@ const saver = (fileId: string, url: string, path: string) => `
     onProgress: ({ receivedBytes }) => receivedBytes > 200_000 && console.log('half'),
   });`;
 
-it('continues where a killed process was, and leaves nothing beside the file', async () => {
+it('saveTo() continues the download of a killed process, and leaves no other file in the folder', async () => {
   const { fakeMedia, media } = await serve({
     media: { fileBytes: 500_000, durations: () => 0 },
   });
@@ -30,7 +30,7 @@ it('continues where a killed process was, and leaves nothing beside the file', a
     await killAtHalf(saver(file.fileId, file.url, path));
     const parts = (await readdir(folder)).filter((name) => name.endsWith('.part'));
     expect(parts).toHaveLength(1);
-    const { size } = await stat(join(folder, parts[0]!)); // half, or a little less on a busy machine
+    const { size } = await stat(join(folder, parts[0]!)); // half of the file, or a little less on a busy machine
     expect(size).toBeGreaterThan(150_000);
 
     await saveTo(file, path);

@@ -27,15 +27,15 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A finished file on a real server, with its bytes as they are now. */
-async function finished(options: FakeMediaOptions = {}) {
+/** A finished file on a real server, and a function that returns its current bytes. */
+async function serveFinishedFile(options: FakeMediaOptions = {}) {
   const { server, fakeMedia, media } = await serve({
     media: { fileBytes: 500_000, durations: () => 0, ...options },
   });
   const job = await media().generate.audio({ content: 'Good morning!', voiceId: 'voice_1' });
   const file = await job.waitForFile({ interval: 5 });
   const bytes = () => Buffer.from(fakeMedia.contentOf(job.fileId));
-  // Where each download began; a connection that breaks takes along what was not read yet.
+  // The first byte of each download; bytes not yet read are lost when a connection breaks.
   const starts = () =>
     fakeMedia.requests
       .filter(({ endpoint }) => endpoint === download)
@@ -43,15 +43,15 @@ async function finished(options: FakeMediaOptions = {}) {
   return { server, fake: fakeMedia, file, bytes, starts };
 }
 
-/** Is the whole file there, and nothing beside it? */
+/** Expects the whole file and no other file in the folder. */
 async function expectSaved(bytes: Buffer): Promise<void> {
   expect((await readFile(path)).equals(bytes)).toBe(true);
   expect(await readdir(folder)).toEqual(['speech.mp3']);
 }
 
 describe('saveTo()', () => {
-  it('saves a file and tells how far it is', async () => {
-    const { file, bytes } = await finished();
+  it('saves a file and reports its progress', async () => {
+    const { file, bytes } = await serveFinishedFile();
     const seen: TransferProgress[] = [];
     await saveTo(file, path, { onProgress: (progress) => seen.push(progress) });
     await expectSaved(bytes());
@@ -61,7 +61,7 @@ describe('saveTo()', () => {
     expect(received).toEqual(received.toSorted((a, b) => a - b));
   });
 
-  it('saves each file of a queue by a pattern, and makes the folder', async () => {
+  it('saves each file of a queue by a pattern, and creates the folder', async () => {
     const { media } = await serve({ media: { durations: () => 0 } });
     const jobs = ['One', 'Two'].map((content) => ({ content, voiceId: 'voice_1' }));
     const save = saveTo(join(folder, 'speech', '{index}-{fileId}.mp3'));
@@ -76,8 +76,8 @@ describe('saveTo()', () => {
     expect(names.map((name) => name[0]).sort()).toEqual(['0', '1']);
   });
 
-  it('saves where a relative pattern led when it was given', async () => {
-    const { file, bytes } = await finished();
+  it('resolves a relative pattern when `saveTo` is called, not when a file is saved', async () => {
+    const { file, bytes } = await serveFinishedFile();
     const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder);
     const save = saveTo('speech/{fileId}.mp3');
     cwd.mockReturnValue(join(folder, 'elsewhere'));
@@ -88,26 +88,26 @@ describe('saveTo()', () => {
     expect(saved.equals(bytes())).toBe(true);
   });
 
-  it('keeps the ids of a pattern inside of its folder', async () => {
-    const { file, bytes } = await finished();
+  it('escapes ids so that a pattern cannot leave its folder', async () => {
+    const { file, bytes } = await serveFinishedFile();
     const content = bytes();
     Object.defineProperty(file, 'fileId', { value: '../up' });
     await saveTo(join(folder, '{fileId}'))(file, { index: 0 });
     expect((await readFile(join(folder, '_%2Fup'))).equals(content)).toBe(true);
   });
 
-  it('refuses a pattern that gives every file one path', () => {
+  it('rejects a pattern that gives every file the same path', () => {
     expect(() => saveTo('videos/cat.mp4')).toThrow(ConfigurationError);
   });
 
-  it('saves no empty file: it is none', async () => {
-    const { file } = await finished({ fileBytes: 0 });
+  it('rejects an empty file', async () => {
+    const { file } = await serveFinishedFile({ fileBytes: 0 });
     await expect(saveTo(file, path)).rejects.toMatchObject({ code: 'DOWNLOAD_FAILED' });
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('sends no key to where the file lies', async () => {
-    const { fake, file } = await finished();
+  it('sends no API key to the server of the file', async () => {
+    const { fake, file } = await serveFinishedFile();
     fake.fail(download, { truncate: true });
     await saveTo(file, path);
     const sent = fake.requests.filter(({ endpoint }) => endpoint === download);
@@ -116,8 +116,8 @@ describe('saveTo()', () => {
     expect(words.filter((text) => text.includes(fake.apiKey))).toEqual([]);
   });
 
-  it('replaces what is there, once the file is complete', async () => {
-    const { fake, file, bytes } = await finished();
+  it('replaces an existing file once the new one is complete', async () => {
+    const { fake, file, bytes } = await serveFinishedFile();
     await writeFile(path, 'old');
     fake.fail(download, { status: 404 });
     await expect(saveTo(file, path)).rejects.toBeInstanceOf(NotFoundError);
@@ -126,14 +126,14 @@ describe('saveTo()', () => {
     await expectSaved(bytes());
   });
 
-  it('survives a callback that throws', async () => {
-    const { file, bytes } = await finished();
+  it('continues if the `onProgress` callback throws', async () => {
+    const { file, bytes } = await serveFinishedFile();
     const onProgress = () => {
       throw new Error('Not my day.');
     };
     await saveTo(file, path, { onProgress });
     await expectSaved(bytes());
-    // An async one passes for `void`; vitest fails with a rejection that nobody handles.
+    // TypeScript accepts an async callback as `void`; an unhandled rejection would fail the run.
     const later = (): unknown => Promise.reject(new Error('Not my day either.'));
     await saveTo(file, path, { onProgress: later });
     await expectSaved(bytes());
@@ -151,7 +151,7 @@ describe('saveTo()', () => {
     ['no path', (file) => file, () => undefined, '`path` must be a string; got undefined'],
     ['a URL', (file) => file, pathToFileURL, 'got a URL: pass `fileURLToPath(url)`'],
   ])('says what is wrong with its arguments: %s', async (_, what, to, message) => {
-    const { fake, file } = await finished();
+    const { fake, file } = await serveFinishedFile();
     // as: plain JavaScript may pass anything
     const { error } = await settled(() => saveTo(what(file) as MediaFile, to(path) as string));
     expect(error).toMatchObject({ name: 'InvalidRequestError', outcome: 'not-sent' });
@@ -159,8 +159,8 @@ describe('saveTo()', () => {
     expect(arrivals(fake.requests, download)).toBe(0);
   });
 
-  it('wants a folder that exists', async () => {
-    const { fake, file } = await finished();
+  it('rejects if the folder does not exist', async () => {
+    const { fake, file } = await serveFinishedFile();
     const wrong = join(folder, 'videos', 'speech.mp3');
     const { error } = await settled(() => saveTo(file, wrong));
     expect(error).toBeInstanceOf(ConfigurationError);
@@ -171,8 +171,8 @@ describe('saveTo()', () => {
     expect(arrivals(fake.requests, download)).toBe(0);
   });
 
-  it('wants the path of a file', async () => {
-    const { fake, file } = await finished();
+  it('rejects if the path is a folder', async () => {
+    const { fake, file } = await serveFinishedFile();
     await mkdir(path);
     const message = `${path} is a folder. Give \`saveTo()\` the path of a file.`;
     await expect(saveTo(file, path)).rejects.toThrow(message);
@@ -181,8 +181,8 @@ describe('saveTo()', () => {
 });
 
 describe('saveTo() over a bad connection', () => {
-  it('goes on where the connection broke', async () => {
-    const { fake, file, bytes, starts } = await finished();
+  it('continues at the byte where the connection broke', async () => {
+    const { fake, file, bytes, starts } = await serveFinishedFile();
     fake.fail(download, { truncate: true, times: 2 });
     await saveTo(file, path);
     await expectSaved(bytes());
@@ -194,8 +194,8 @@ describe('saveTo() over a bad connection', () => {
     expect(third).toBeLessThanOrEqual(375_000);
   });
 
-  it('goes on where the connection fell silent', async () => {
-    const { fake, file, bytes, starts } = await finished();
+  it('continues at the byte where the connection stalled', async () => {
+    const { fake, file, bytes, starts } = await serveFinishedFile();
     fake.fail(download, { stall: true });
     fake.fail(download, { hang: true, after: 1 });
     await saveTo(file, path, { timeout: 500 });
@@ -204,18 +204,18 @@ describe('saveTo() over a bad connection', () => {
   });
 
   it.each([
-    ['the server is not there', { drop: true, times: 3 }],
-    ['the server is in trouble', { status: 503, times: 3 }],
+    ['the connection is dropped', { drop: true, times: 3 }],
+    ['the server fails', { status: 503, times: 3 }],
     ['the server is busy', { status: 429, times: 3 }],
-  ])('tries again when %s', async (_, fault) => {
-    const { fake, file, bytes } = await finished();
+  ])('tries again if %s', async (_, fault) => {
+    const { fake, file, bytes } = await serveFinishedFile();
     fake.fail(download, fault);
     await saveTo(file, path);
     await expectSaved(bytes());
   });
 
-  it('starts over when the file has changed', async () => {
-    const { fake, file, bytes, starts } = await finished();
+  it('starts over if the file has changed', async () => {
+    const { fake, file, bytes, starts } = await serveFinishedFile();
     fake.fail(download, { truncate: true });
     const seen: number[] = [];
     await saveTo(file, path, {
@@ -229,15 +229,15 @@ describe('saveTo() over a bad connection', () => {
     expect(seen.some((received, index) => received < (seen[index - 1] ?? 0))).toBe(true);
   });
 
-  it('starts over where parts cannot be had', async () => {
-    const { fake, file, bytes } = await finished({ ranges: false });
+  it('starts over if the server does not support ranges', async () => {
+    const { fake, file, bytes } = await serveFinishedFile({ ranges: false });
     fake.fail(download, { truncate: true, times: 2 });
     await saveTo(file, path);
     await expectSaved(bytes());
   });
 
-  it('gives up after five connections that brought nothing new', async () => {
-    const { fake, file } = await finished();
+  it('gives up after five connections that brought no new bytes', async () => {
+    const { fake, file } = await serveFinishedFile();
     fake.fail(download, { truncate: true });
     fake.fail(download, { drop: true, after: 1, times: Infinity });
     const { error } = await settled(() => saveTo(file, path, { retries: 5 }));
@@ -248,13 +248,13 @@ describe('saveTo() over a bad connection', () => {
         /^The download of file_\d+ failed again and again, the last time after \d+ of 500000 bytes\. Try again later\.$/,
       ) as string,
     });
-    // The first brought half of the file, and counts as the first of five.
+    // The first connection brought half of the file, and counts as the first of five.
     expect(arrivals(fake.requests, download)).toBe(6);
     expect(await readFile(path).catch(() => 'nothing')).toBe('nothing');
   });
 
-  it('continues later with what had come before it gave up', async () => {
-    const { fake, file, bytes, starts } = await finished();
+  it('continues in a later call after it gave up', async () => {
+    const { fake, file, bytes, starts } = await serveFinishedFile();
     fake.fail(download, { truncate: true });
     fake.fail(download, { drop: true, after: 1 });
     await expect(saveTo(file, path, { retries: 1 })).rejects.toBeInstanceOf(ConnectionError);
@@ -264,8 +264,8 @@ describe('saveTo() over a bad connection', () => {
     expect(starts().at(-1)).toBeGreaterThan(100_000);
   });
 
-  it('keeps what had come over a time in which nothing could be reached at all', async () => {
-    const { fake, file, bytes, starts } = await finished();
+  it('keeps the downloaded part if the server was unreachable for a whole call', async () => {
+    const { fake, file, bytes, starts } = await serveFinishedFile();
     fake.fail(download, { truncate: true });
     fake.fail(download, { drop: true, after: 1, times: 2 });
     await expect(saveTo(file, path, { retries: 1 })).rejects.toBeInstanceOf(ConnectionError);
@@ -275,18 +275,18 @@ describe('saveTo() over a bad connection', () => {
     expect(starts().at(-1)).toBeGreaterThan(100_000);
   });
 
-  it('leaves nothing behind that could not be continued', async () => {
-    const { file } = await finished();
+  it('leaves no part file behind if it could not be continued', async () => {
+    const { file } = await serveFinishedFile();
     const headers = { 'content-length': '12' };
     const fetch = () =>
-      Promise.resolve(new Response(new TextEncoder().encode('Good'), { headers })); // no version
+      Promise.resolve(new Response(new TextEncoder().encode('Good'), { headers })); // no version (ETag or Last-Modified)
     const unnamed = new MediaFile(file.fileId, file.url, { fetch });
     await expect(saveTo(unnamed, path, { retries: 1 })).rejects.toBeInstanceOf(ConnectionError);
     expect(await readdir(folder)).toEqual([]);
   });
 
   it('does not continue with another version of the file', async () => {
-    const { fake, file, bytes } = await finished();
+    const { fake, file, bytes } = await serveFinishedFile();
     fake.fail(download, { truncate: true });
     await expect(saveTo(file, path, { retries: 0 })).rejects.toBeInstanceOf(ConnectionError);
     fake.files[0]!.revision = 2;
@@ -295,17 +295,17 @@ describe('saveTo() over a bad connection', () => {
   });
 
   it('does not continue with another file', async () => {
-    const { fake, file } = await finished();
+    const { fake, file } = await serveFinishedFile();
     fake.fail(download, { truncate: true });
     await expect(saveTo(file, path, { retries: 0 })).rejects.toBeInstanceOf(ConnectionError);
-    const other = await finished();
+    const other = await serveFinishedFile();
     await saveTo(new MediaFile('file_2', other.file.url, { fetch: undefined }), path);
     expect((await readFile(path)).equals(other.bytes())).toBe(true);
     expect(other.starts()).toEqual([0]);
   });
 
   it('waits as long as the server asks', async () => {
-    const { fake, file, bytes } = await finished();
+    const { fake, file, bytes } = await serveFinishedFile();
     fake.fail(download, { status: 503, headers: { 'Retry-After': '1' } });
     const at = performance.now();
     await saveTo(file, path);
@@ -313,8 +313,8 @@ describe('saveTo() over a bad connection', () => {
     await expectSaved(bytes());
   });
 
-  it('does not wait for a server that asks for an hour', async () => {
-    const { fake, file } = await finished();
+  it('does not wait if the server asks for an hour', async () => {
+    const { fake, file } = await serveFinishedFile();
     fake.fail(download, { status: 503, headers: { 'Retry-After': '3600' } });
     await expect(saveTo(file, path)).rejects.toMatchObject({
       status: 503,
@@ -322,8 +322,8 @@ describe('saveTo() over a bad connection', () => {
     });
   });
 
-  it.each([400, 403, 404, 410])('checks the status for a new URL after %i', async (status) => {
-    const { fake, file, bytes } = await finished();
+  it.each([400, 403, 404, 410])('checks the status to get a new URL after %i', async (status) => {
+    const { fake, file, bytes } = await serveFinishedFile();
     fake.fail(download, { status });
     const fresh = file.url.replace('.mp3', '-2.mp3');
     fake.files[0]!.download = fresh;
@@ -334,8 +334,8 @@ describe('saveTo() over a bad connection', () => {
     expect(arrivals(fake.requests, 'GET /v1/generate/status')).toBe(before + 1);
   });
 
-  it('does not repeat what is refused', async () => {
-    const { fake, file } = await finished();
+  it('does not repeat a request that was rejected', async () => {
+    const { fake, file } = await serveFinishedFile();
     fake.fail(download, { status: 403, times: Infinity });
     await expect(saveTo(file, path)).rejects.toMatchObject({ status: 403 });
     expect(arrivals(fake.requests, download)).toBe(1);
@@ -343,9 +343,9 @@ describe('saveTo() over a bad connection', () => {
   });
 });
 
-describe('saveTo() with a server of bad habits', () => {
-  /** A file whose answers come one after the other. */
-  function answered(...answers: (() => Response)[]) {
+describe('saveTo() with a misbehaving server', () => {
+  /** A file whose server gives these responses, one after the other. */
+  function fileAnswering(...answers: (() => Response)[]) {
     let count = 0;
     const fetch = () => Promise.resolve(answers[Math.min(count++, answers.length - 1)]!());
     return new MediaFile('file_1', 'https://cdn.test/file_1.mp3', { fetch });
@@ -362,37 +362,40 @@ describe('saveTo() with a server of bad habits', () => {
         headers: { 'content-range': range, ...headers },
       });
 
-  it('goes on when less came than was announced', async () => {
+  it('continues if fewer bytes came than announced', async () => {
     const short = whole('Good', { 'content-length': '12', etag: '"a"' });
-    await saveTo(answered(short, part(' morning', 'bytes 4-11/12')), path);
+    await saveTo(fileAnswering(short, part(' morning', 'bytes 4-11/12')), path);
     await expectSaved(Buffer.from('Good morning'));
   });
 
-  it('starts over where nothing tells that the rest is of the same version', async () => {
+  it('starts over if the response does not prove that the rest is of the same version', async () => {
     const short = whole('Good', { 'content-length': '12' });
-    await saveTo(answered(short, whole('Fair evening', { 'content-length': '12' })), path);
+    await saveTo(fileAnswering(short, whole('Fair evening', { 'content-length': '12' })), path);
     await expectSaved(Buffer.from('Fair evening'));
   });
 
-  it('starts over when more came than was announced', async () => {
+  it('starts over if more bytes came than announced', async () => {
     const long = whole('Good morning!?', { 'content-length': '12' });
-    await saveTo(answered(long, whole('Good morning', { 'content-length': '12' })), path);
+    await saveTo(fileAnswering(long, whole('Good morning', { 'content-length': '12' })), path);
     await expectSaved(Buffer.from('Good morning'));
   });
 
   it.each([
-    ['of another place', part('morning', 'bytes 5-11/12')],
+    ['at another offset', part('morning', 'bytes 5-11/12')],
     ['of another file', part(' evening', 'bytes 4-11/12', { etag: '"b"' })],
     ['of a file of another size', part(' evenings', 'bytes 4-12/13')],
-    ['of no place', part(' morning', 'somewhere')],
+    ['without a valid range', part(' morning', 'somewhere')],
     ['beyond the end', () => new Response(null, { status: 416 })],
-  ])('starts over when it sends a part %s', async (_, wrong) => {
+  ])('starts over if the server sends a part %s', async (_, wrong) => {
     const headers = { 'content-length': '12', etag: '"a"' };
-    await saveTo(answered(whole('Good', headers), wrong, whole('Good morning', headers)), path);
+    await saveTo(
+      fileAnswering(whole('Good', headers), wrong, whole('Good morning', headers)),
+      path,
+    );
     await expectSaved(Buffer.from('Good morning'));
   });
 
-  it('asks for bytes that are not compressed, and refuses others', async () => {
+  it('asks for uncompressed bytes, and rejects compressed ones', async () => {
     const asked: (string | null)[] = [];
     const fetch: typeof globalThis.fetch = (_, init) => {
       asked.push(new Headers(init?.headers).get('accept-encoding'));
@@ -407,10 +410,10 @@ describe('saveTo() with a server of bad habits', () => {
 
   it.each([
     ['nothing (204)', () => new Response(null, { status: 204 })],
-    ['a part that nobody asked for', part('Good', 'bytes 0-3/12')],
+    ['a part that was not requested', part('Good', 'bytes 0-3/12')],
     ['a web page', whole('<html>Sign in</html>', { 'content-type': 'text/html; charset=utf-8' })],
   ])('does not save %s', async (_, answer) => {
-    await expect(saveTo(answered(answer), path)).rejects.toMatchObject({
+    await expect(saveTo(fileAnswering(answer), path)).rejects.toMatchObject({
       name: 'UnexpectedResponseError',
       code: 'DOWNLOAD_FAILED',
     });
@@ -419,12 +422,12 @@ describe('saveTo() with a server of bad habits', () => {
 });
 
 describe('saveTo() and an abort', () => {
-  it.each(['hang', 'stall', 'truncate'] as const)('hears it at once in a %s', async (kind) => {
-    const { fake, file } = await finished();
+  it.each(['hang', 'stall', 'truncate'] as const)('rejects at once in a %s', async (kind) => {
+    const { fake, file } = await serveFinishedFile();
     fake.fail(download, { [kind]: true, times: Infinity });
     const controller = new AbortController();
     const saving = settled(() => saveTo(file, path, { signal: controller.signal }));
-    // By then it waits for an answer, for bytes, or between two connections.
+    // By now saveTo() waits for a response, for bytes, or between two connections.
     while (arrivals(fake.requests, download) < 1) {
       await new Promise(setImmediate);
     }
@@ -432,12 +435,12 @@ describe('saveTo() and an abort', () => {
     const at = performance.now();
     controller.abort('enough');
     expect((await saving).error).toBe('enough');
-    expect(performance.now() - at).toBeLessThan(5_000); // an attempt would take 30 s
+    expect(performance.now() - at).toBeLessThan(5_000); // without the abort, an attempt takes 30 s
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('asks for nothing when it has come already', async () => {
-    const { fake, file } = await finished();
+  it('sends no request if the signal is already aborted', async () => {
+    const { fake, file } = await serveFinishedFile();
     await expect(saveTo(file, path, { signal: AbortSignal.abort('no') })).rejects.toBe('no');
     expect(arrivals(fake.requests, download)).toBe(0);
   });

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileJournal } from 'postreel/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bundled } from '../../support/node/bundled.js';
+import { bundleScript } from '../../support/node/bundled.js';
 
 const count = 60;
 const numbers = Array.from({ length: count }, (_, number) => number);
 
-let child: Awaited<ReturnType<typeof bundled>>;
+let child: Awaited<ReturnType<typeof bundleScript>>;
 beforeAll(async () => {
-  child = await bundled('test/support/node/claim-child.ts');
+  child = await bundleScript('test/support/node/claim-child.ts');
 });
 afterAll(() => child.remove());
 
@@ -24,13 +24,13 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('the keys of a journal on disk', () => {
-  it('go to one of several processes each, and none to two', async () => {
+  it('go to exactly one of several processes', async () => {
     const claimed = (await Promise.all(['a', 'b', 'c'].map((name) => claim(name)))).flat();
     expect(claimed.sort((a, b) => a - b)).toEqual(numbers);
     expect(await fileJournal(path).list('answer/')).toHaveLength(count);
   });
 
-  it('stay claimed when the process is killed before its answer', async () => {
+  it('stay claimed if the process is killed before its answer', async () => {
     const before = await claim('a', 10);
     const after = await claim('b');
     expect(new Set([...before, ...after]).size).toBe(before.length + after.length);
@@ -40,7 +40,10 @@ describe('the keys of a journal on disk', () => {
   });
 });
 
-/** The numbers of the keys that a process got; it is killed after so many of them. */
+/**
+ * Returns the numbers of the keys that a process claimed; kills the process after `killAfter` of
+ * them.
+ */
 function claim(name: string, killAfter = Number.POSITIVE_INFINITY): Promise<number[]> {
   const running = spawn(process.execPath, [child.path, path, name, String(count)], {
     stdio: ['ignore', 'pipe', 'inherit'],

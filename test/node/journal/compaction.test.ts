@@ -21,18 +21,18 @@ const swapOf = (key: string, value: string) => lineOf('swap', key, null, value, 
 const large = 'x'.repeat(1_200_000);
 const firstLine = async () => (await readFile(path, 'utf8')).split('\n')[0];
 const keys = async () => (await fileJournal(path).list('')).map(({ key }) => key);
-/** Waits until a draft was written, and has become the journal or is deleted. */
-async function isOver(): Promise<void> {
+/** Waits until a draft was written and then either renamed to the journal or deleted. */
+async function waitForCompaction(): Promise<void> {
   await vi.waitFor(() => expect(disk.changes).toContain('sync jobs.jsonl.*.draft'));
   await vi.waitFor(async () => expect(await readdir(folder)).toEqual(['jobs.jsonl']));
 }
 
-/** A file of which most is obsolete once its `large` is removed. */
+/** A file that is mostly obsolete once its `large` entry is removed. */
 const write = (...more: string[]) =>
   writeFile(path, [lineOf('file', 'old'), swapOf('large', large), ...more].join(''));
 
 describe('the compaction of a journal', () => {
-  it('lets calls continue, and keeps what they write', async () => {
+  it('lets calls continue, and keeps their writes', async () => {
     await write(swapOf('a', '1'));
     const [journal, other] = [fileJournal(path), fileJournal(path)];
     disk.before('sync jobs.jsonl.*.draft', async () => {
@@ -42,7 +42,7 @@ describe('the compaction of a journal', () => {
       expect(await journal.get('c')).toMatchObject({ value: 'other' });
     });
     await journal.swap('large', large, undefined);
-    await isOver();
+    await waitForCompaction();
     expect((await stat(path)).size).toBeLessThan(1_000);
     expect(await firstLine()).toMatch(/^\["file","[0-9a-f-]{36}"\]$/);
     for (const one of [journal, other, fileJournal(path)]) {
@@ -59,15 +59,15 @@ describe('the compaction of a journal', () => {
   it.each([
     ['another file', lineOf('file', 'new') + swapOf('b', 'other')],
     ['an older copy of the same file', lineOf('file', 'old') + swapOf('b', 'other')],
-  ])('comes to an end when the journal was replaced by %s', async (_, content) => {
+  ])('ends if the journal was replaced by %s', async (_, content) => {
     await write();
     disk.before('sync jobs.jsonl.*.draft', () => writeFile(path, content));
     await fileJournal(path).swap('large', large, undefined);
-    await isOver();
+    await waitForCompaction();
     expect(await readFile(path, 'utf8')).toBe(content);
   });
 
-  it('does not happen at the first write of a process while most of the file counts', async () => {
+  it('does not run at the first write of a process while most of the file is current', async () => {
     await write(...Array.from({ length: 9 }, (_, index) => swapOf(`more ${index}`, large)));
     const before = (await stat(path)).ino;
     for (const key of ['a', 'b', 'c']) {
@@ -77,7 +77,7 @@ describe('the compaction of a journal', () => {
     expect(disk.changes.filter((change) => change.includes('draft'))).toEqual([]);
   });
 
-  it('removes the drafts of dead processes, and leaves an old `.tmp` alone', async () => {
+  it('removes the drafts of dead processes, and keeps an old `.tmp` file', async () => {
     await write();
     await writeFile(`${path}.${pidScope()}-${2 ** 30}-1-a.draft`, swapOf('ghost', '1'));
     await writeFile(`${path}.tmp`, swapOf('ghost', '1'));
@@ -101,7 +101,7 @@ describe('the compaction of a journal', () => {
 });
 
 describe('a long journal', () => {
-  it('is read in chunks, whatever the length of its lines', async () => {
+  it('is read in chunks, with lines of any length', async () => {
     const values = [1, 900_000, 3, 2_500_000, 40, 1_000_000].map((length) => '視'.repeat(length));
     const lines = values.map((value, index) => swapOf(`${index}`, value));
     await writeFile(path, [lineOf('file', 'old'), ...lines, '["swap","torn'].join(''));

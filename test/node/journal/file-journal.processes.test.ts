@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileJournal } from 'postreel/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bundled } from '../../support/node/bundled.js';
+import { bundleScript } from '../../support/node/bundled.js';
 
 const calls = 60;
-// Each call writes 20 kB: together far more than a journal grows to before it is compacted.
+// Each call writes 20 kB: together far more than the size at which a journal is compacted.
 const callBytes = 20_000;
 const names = ['first', 'second', 'third', 'fourth'];
 
-let child: Awaited<ReturnType<typeof bundled>>;
+let child: Awaited<ReturnType<typeof bundleScript>>;
 beforeAll(async () => {
-  child = await bundled('test/support/node/journal-child.ts');
+  child = await bundleScript('test/support/node/journal-child.ts');
 });
 afterAll(() => child.remove());
 
@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 describe('a journal that several processes share', () => {
-  it('loses no entry of any of them, while they compact it all the time', async () => {
+  it('loses no entry of any process while they compact it constantly', async () => {
     const printed = (await Promise.all(names.map((name) => append(name)))).flat();
     const items = await fileJournal(path).list('');
     const keys = items.map(({ key }) => key);
@@ -37,7 +37,7 @@ describe('a journal that several processes share', () => {
     expect(await readdir(folder)).toEqual(['jobs.jsonl']);
   });
 
-  it('keeps what was safe when they are killed, whatever they were at', async () => {
+  it('keeps every acknowledged write if the processes are killed at any moment', async () => {
     const printed: string[] = [];
     for (const round of [1, 2, 3, 4, 5]) {
       const killed = names.map((name, index) =>
@@ -47,13 +47,16 @@ describe('a journal that several processes share', () => {
     }
     const known = new Set((await fileJournal(path).list('')).map(({ key }) => key));
     expect(printed.filter((key) => !known.has(key))).toEqual([]);
-    // The next one cleans up after them.
+    // The next process cleans up after the killed ones.
     await append('last');
     expect((await readdir(folder)).filter((name) => name.includes('lock'))).toEqual([]);
   });
 });
 
-/** Appends calls as a process of its own, killed after so many lines; the lines are what was safe. */
+/**
+ * Appends calls in a separate process, killed after `killAfter` lines; the lines name the
+ * acknowledged writes.
+ */
 function append(name: string, killAfter = Infinity): Promise<string[]> {
   const command = [child.path, path, name, String(calls)];
   const running = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -28,10 +28,10 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const all = async (at = path) =>
   Object.fromEntries((await fileJournal(at).list('')).map(({ key, value }) => [key, value]));
-/** Writes a value, whatever stands there. */
+/** Writes a value, whatever the current value is. */
 const put = async (journal: JournalStore, key: string, value?: string) =>
   journal.swap(key, (await journal.get(key))?.value, value);
-/** Waits until the file is rewritten without what is obsolete. */
+/** Waits until the file is rewritten without its obsolete lines. */
 const isCompacted = () =>
   vi.waitFor(async () => {
     expect((await stat(path)).size).toBeLessThan(1_000);
@@ -56,22 +56,22 @@ describe('a journal in a file', () => {
     expect(await all()).toEqual({});
   });
 
-  it('has a write in the file when it resolves', async () => {
+  it('has a write in the file when its promise resolves', async () => {
     await fileJournal(path).swap('a', undefined, '1');
     expect(await readFile(path, 'utf8')).toMatch(/\n\["swap","a",null,"1",\d+\]\n$/);
   });
 
-  it('keeps the order of writes that come at once', async () => {
+  it('keeps the order of writes that are made at the same time', async () => {
     const journal = fileJournal(path);
     const values = Array.from({ length: 200 }, (_, index) => String(index));
-    const stands = await Promise.all(
+    const currentValue = await Promise.all(
       values.map((value, index) => journal.swap('a', values[index - 1], value)),
     );
-    expect(stands.at(-1)).toBe('199');
+    expect(currentValue.at(-1)).toBe('199');
     expect(await all()).toEqual({ a: '199' });
   });
 
-  it('sees what another one has written, and what it has rewritten', async () => {
+  it('sees the writes and the compaction of another instance', async () => {
     const [one, other] = [fileJournal(path), fileJournal(path)];
     await put(one, 'a', '1');
     expect(await other.get('a')).toMatchObject({ key: 'a', value: '1' });
@@ -85,7 +85,7 @@ describe('a journal in a file', () => {
     ]);
   });
 
-  it('keeps the ages of its entries when it is rewritten', async () => {
+  it('keeps the ages of its entries when it is compacted', async () => {
     const at = Date.now() - 3_600_000;
     await writeFile(path, `["file","old"]\n["swap","a",null,"1",${at}]\n`);
     await put(fileJournal(path), 'big', large);
@@ -95,13 +95,13 @@ describe('a journal in a file', () => {
     expect(ageMs).toBeGreaterThanOrEqual(3_600_000);
   });
 
-  it('makes its folder, and leaves nothing beside the file', async () => {
+  it('creates its folder, and leaves no other file in it', async () => {
     const deep = join(folder, 'data', 'today');
     await put(fileJournal(join(deep, 'jobs.jsonl')), 'a', '1');
     expect(await readdir(deep)).toEqual(['jobs.jsonl']);
   });
 
-  it('is the same file after the working directory has changed', async () => {
+  it('stays the same file after the working directory has changed', async () => {
     const [here, there] = [join(folder, 'here'), join(folder, 'there')];
     await Promise.all([here, there].map((at) => mkdir(at)));
     const cwd = vi.spyOn(process, 'cwd').mockReturnValue(here);
@@ -113,7 +113,7 @@ describe('a journal in a file', () => {
     expect(await all(join(here, 'jobs.jsonl'))).toEqual({ a: '1' });
   });
 
-  it('refuses a call when its relative path means two files, and names both', async () => {
+  it('rejects a call if its relative path could mean two files, and names both', async () => {
     const [here, there] = [join(folder, 'here'), join(folder, 'there')];
     await Promise.all([here, there].map((at) => mkdir(at)));
     await put(fileJournal(join(there, 'jobs.jsonl')), 'a', '1');
@@ -133,12 +133,12 @@ describe('a journal in a file', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('is for the eyes of its owner only', async () => {
+  it('is readable by its owner only', async () => {
     await put(fileJournal(path), 'a', '1');
     expect((await stat(path)).mode & 0o077).toBe(0);
   });
 
-  it('rejects when it cannot write, and writes again when it can', async () => {
+  it('rejects if it cannot write, and writes again once it can', async () => {
     const journal = fileJournal(join(path, 'jobs.jsonl'));
     await writeFile(path, 'a file where a folder should be');
     await expect(journal.swap('a', undefined, '1')).rejects.toThrow('jobs.jsonl');
@@ -148,7 +148,7 @@ describe('a journal in a file', () => {
   });
 });
 
-describe('a journal that is reached through links', () => {
+describe('a journal behind symbolic links', () => {
   const wins = async (paths: readonly string[]) => {
     const journals = paths.map((at) => fileJournal(at));
     const keys = Array.from({ length: 20 }, (_, index) => `key ${index}`);
@@ -185,7 +185,7 @@ describe('a journal that is reached through links', () => {
         return join(folder, 'link', 'jobs.jsonl');
       },
     ],
-  ])('gives each key to one, by its path and by %s', async (_, link) => {
+  ])('gives each key to one client, by its path and by %s', async (_, link) => {
     const other = await link();
     expect(new Set(await wins([path, other])).size).toBe(20);
     expect(await all(other)).toEqual(await all());
@@ -202,10 +202,10 @@ describe('a journal that is reached through links', () => {
   });
 });
 
-describe('a journal that a crash has torn', () => {
+describe('a journal that a crash has truncated', () => {
   const values = fc.array(fc.string({ unit: 'grapheme', maxLength: 8 }), { maxLength: 8 });
 
-  it('keeps every complete line, wherever it was cut, and goes on', async () => {
+  it('keeps every complete line wherever it was cut, and accepts new writes', async () => {
     await fc.assert(
       fc.asyncProperty(values, fc.nat(), async (written, cut) => {
         const lines = written.map((value, key) => ['swap', `${key}`, null, value, 1]);
@@ -217,7 +217,7 @@ describe('a journal that a crash has torn', () => {
         const expected = Object.fromEntries(written.slice(0, whole).entries());
         expect(await all()).toEqual(expected);
         await fileJournal(path).swap('next', undefined, '1');
-        // A last line that lacks only its end is whole once the next one begins.
+        // A last line that lacks only its newline becomes complete with the next write.
         expect(await all()).toMatchObject({ ...expected, next: '1' });
         expect(Object.keys(await all()).length).toBeLessThanOrEqual(whole + 2);
       }),
@@ -225,7 +225,7 @@ describe('a journal that a crash has torn', () => {
     );
   });
 
-  it('passes over lines that are none of its own', async () => {
+  it('skips lines that it did not write', async () => {
     const strange = ['', 'null', '[]', '["swap","a"]', '{"swap":1}', '["other","a","b"]', '\u0000'];
     await appendFile(path, `${strange.join('\n')}\n["swap","a",null,"1",1]\n["sw`);
     expect(await all()).toEqual({ a: '1' });
@@ -237,7 +237,7 @@ describe('a journal of an older version', () => {
     ['a claim', '["claim","job/1","{}"]'],
     ['a fact', '["put","job/1/accepted","{}"]'],
     ['a removed fact', '["delete","job/1/accepted"]'],
-  ])('with %s is refused, left as it is, and the error says what to do', async (_, line) => {
+  ])('with %s is rejected and left unchanged, and the error says what to do', async (_, line) => {
     await writeFile(path, `["file","old"]\n${line}\n`);
     const before = await readFile(path, 'utf8');
     const journal = fileJournal(path);

@@ -18,15 +18,17 @@ afterEach(() => rm(folder, { recursive: true }));
 const lineOf = (...parts: unknown[]) => `${JSON.stringify(parts)}\n`;
 const swapOf = (key: string, value: string) => lineOf('swap', key, null, value, Date.now());
 const large = 'x'.repeat(1_200_000);
-/** The process stands still there, until others take it for dead; then they do their own. */
+/**
+ * Stalls this process before the change until other processes take it for dead, then runs `others`.
+ */
 const stallBefore = (change: string, others: () => Promise<void>) =>
   disk.before(change, async () => {
     await rm(`${path}.lock`, { recursive: true });
     await others();
   });
 
-describe('a process that stood still while it held the lock of a journal', () => {
-  it('does not claim what another one has claimed in a file that replaced its own', async () => {
+describe('a process that stalled while it held the lock of a journal', () => {
+  it('does not claim a key that another process claimed in the replaced file', async () => {
     stallBefore('sync jobs.jsonl', async () => {
       await rm(path);
       await writeFile(path, lineOf('file', 'new') + swapOf('a', 'other'));
@@ -34,12 +36,12 @@ describe('a process that stood still while it held the lock of a journal', () =>
     expect(await fileJournal(path).swap('a', undefined, 'own')).toBe('other');
   });
 
-  it('claims what has no other claim', async () => {
+  it('claims a key that has no other claim', async () => {
     stallBefore('sync jobs.jsonl', () => Promise.resolve());
     expect(await fileJournal(path).swap('a', undefined, 'own')).toBe('own');
   });
 
-  it('writes again what went to a file that was replaced', async () => {
+  it('repeats a write that went to a replaced file', async () => {
     stallBefore('sync jobs.jsonl', () => writeFile(path, ''));
     await fileJournal(path).swap('a', undefined, 'own');
     expect(await fileJournal(path).get('a')).toMatchObject({ value: 'own' });
@@ -48,7 +50,7 @@ describe('a process that stood still while it held the lock of a journal', () =>
   it('does not replace a journal that others have written to', async () => {
     await writeFile(path, swapOf('a', large));
     const draft = 'sync jobs.jsonl.*.draft';
-    // The lines that came while it copied are added under the lock: there it stands still.
+    // Lines written during the copy are added under the lock: there the process stalls.
     disk.before(draft, async () => {
       await fileJournal(path).swap('b', undefined, 'other');
       stallBefore(draft, () => appendFile(path, swapOf('c', 'other')));

@@ -1,5 +1,6 @@
-// Makes speech with a named queue, and prints how each text ended. A test kills it: at any time, or when
-// the test was asked right before a paid call leaves or right after its answer came.
+// Makes speech with a named queue, and prints the result of each text. A test kills this process:
+// at any time, or when the process reports that a paid call is about to be sent or has just been
+// answered.
 import { MediaClient } from 'postreel';
 
 const [, , journalKind, at, count] = process.argv;
@@ -10,7 +11,7 @@ const { journal, close } = await journalOf(journalKind, at);
 const media = new MediaClient({
   journal,
   rateLimit: false,
-  timeout: 4_000 * Number(SPEED), // as fast as this process runs: four seconds
+  timeout: 4_000 * Number(SPEED), // four seconds of real time
   async fetch(url, init) {
     if (init.method !== 'POST') {
       return fetch(url, init);

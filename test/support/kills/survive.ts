@@ -5,8 +5,8 @@ import { startFakeServer, type FakeServer } from 'postreel/testing';
 import { Random } from '../media/model/random.js';
 import { endOf, type ProcessEnd } from '../node/process-end.js';
 
-/** A journal that two processes share, and what they have to do. */
-export interface Story {
+/** A journal that two processes share, and the number of their jobs. */
+export interface KillScenario {
   readonly journal: 'file' | 'redis' | 'postgres';
   /** A path or an address. */
   readonly at: string;
@@ -14,21 +14,24 @@ export interface Story {
   readonly kills: number;
 }
 
-/** What came of it. */
+/** The result of a run. */
 export interface Outcome {
   /** How often a process was killed, by the moment. */
   readonly kills: Readonly<Record<Moment, number>>;
   /** Jobs that were made more than once. */
   readonly twice: readonly string[];
-  /** Jobs that were made, and whose file is neither known nor their outcome unknown. */
+  /** Jobs that were made, and have neither a file nor an unknown outcome in the results. */
   readonly lost: readonly string[];
   readonly made: number;
   readonly unknown: number;
-  /** What the last runs printed that does not add up. */
+  /** Results of the last runs that contradict the service. */
   readonly wrong: readonly string[];
 }
 
-/** When a process is killed: at its start, right before a paid call leaves, right after its answer came, or at any time. */
+/**
+ * When a process is killed: at its start, right before a paid call is sent, right after its answer
+ * came, or at any time.
+ */
 type Moment = 'start' | 'before' | 'after' | 'any';
 
 interface Result {
@@ -40,8 +43,8 @@ interface Result {
   readonly message?: string;
 }
 
-/** Kills two processes that work side by side again and again, then lets both come to their end. */
-export async function survive(story: Story): Promise<Outcome> {
+/** Kills two processes that work side by side many times, then lets both finish. */
+export async function survive(story: KillScenario): Promise<Outcome> {
   const random = new Random(story.kills);
   const server = await startFakeServer({
     media: {
@@ -54,15 +57,15 @@ export async function survive(story: Story): Promise<Outcome> {
   const control = await startControl();
   const run = (kill?: Kill) => start(story, server, control, kill);
   const kills = { start: 0, before: 0, after: 0, any: 0 };
-  // Half of them exactly where it hurts.
+  // Half of the kills happen at the critical moments.
   const plan = random.shuffled(
     Array.from({ length: story.kills }, (_, index): Moment =>
       index % 2 === 1 ? 'any' : index % 4 === 0 ? 'before' : 'after',
     ),
   );
-  const lane = async () => {
+  const runUntilDone = async () => {
     for (let next = plan.pop(); next; next = plan.pop()) {
-      // Each of the others costs a job.
+      // A kill at a critical moment uses up a job: with few jobs left, kill at the start instead.
       const isScarce = story.jobs - server.media.files.length <= plan.length / 2 + 4;
       const moment = next === 'any' && isScarce ? 'start' : next;
       const { signal, code, output } = await run({ moment, afterMs: random.next() * 150 });
@@ -74,7 +77,7 @@ export async function survive(story: Story): Promise<Outcome> {
     }
   };
   try {
-    await Promise.all([lane(), lane()]);
+    await Promise.all([runUntilDone(), runUntilDone()]);
     const ends = await Promise.all([run(), run()]);
     const reports = ends.map(({ code, output }) => {
       if (code !== 0) {
@@ -90,7 +93,7 @@ export async function survive(story: Story): Promise<Outcome> {
 }
 
 function sumUp(
-  { jobs }: Story,
+  { jobs }: KillScenario,
   reports: readonly (readonly Result[])[],
   { media }: FakeServer,
 ): Omit<Outcome, 'kills'> {
@@ -130,18 +133,18 @@ function sumUp(
 
 interface Kill {
   readonly moment: Moment;
-  /** For a kill at any time: so long after its start. */
+  /** The delay after the process's start, for a kill at any time. */
   readonly afterMs: number;
 }
 
 interface Control {
   readonly url: string;
-  /** What is to be done when a process comes to a moment; true lets it go on. */
+  /** Called when a process reaches a moment; returns true to let it continue. */
   readonly processes: Map<string, (moment: string) => boolean>;
   close(): Promise<void>;
 }
 
-/** Hears from each process at which moment it is: it goes on when it is answered. */
+/** Each process reports its moments to this server, and continues when it is answered. */
 async function startControl(): Promise<Control> {
   const processes = new Map<string, (moment: string) => boolean>();
   const server = createServer(({ url = '' }, response) => {
@@ -151,7 +154,7 @@ async function startControl(): Promise<Control> {
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // of a port, not of a path
+  const { port } = server.address() as AddressInfo; // as: it listens on a port
   return {
     url: `http://127.0.0.1:${port}`,
     processes,
@@ -166,7 +169,7 @@ async function startControl(): Promise<Control> {
 let ids = 0;
 
 function start(
-  { journal, at, jobs }: Story,
+  { journal, at, jobs }: KillScenario,
   { media, mediaUrl }: FakeServer,
   control: Control,
   kill: Kill | undefined,

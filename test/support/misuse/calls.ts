@@ -30,9 +30,9 @@ export const calls: readonly Misuse[] = [
     'not where it is',
   ],
   ['send([mail])', () => m['send']?.([mail]), 'as one object; got a list'],
-  ['nobody to send to', () => send({ to: undefined }), '`to` is required'],
+  ['no `to`', () => send({ to: undefined }), '`to` is required'],
   ['no recipients', () => send({ to: [] }), '`to` must not be empty'],
-  ['an address that is none', () => send({ to: 'ann' }), '`to` must be an email address'],
+  ['an invalid address', () => send({ to: 'ann' }), '`to` must be an email address'],
   [
     'two addresses in one text',
     () => send({ to: 'ann@example.com, bea@example.com' }),
@@ -58,11 +58,7 @@ export const calls: readonly Misuse[] = [
     () => send({ attachments: Array(11).fill({}) }),
     'at most 10 items; got 11',
   ],
-  [
-    'a number that is none',
-    () => send({ data: { total: NaN } }),
-    '`data.total` must be a number; got NaN',
-  ],
+  ['NaN', () => send({ data: { total: NaN } }), '`data.total` must be a number; got NaN'],
   ['a promise in the data', () => send({ data: { a: Promise.resolve(1) } }), 'got a Promise'],
   ['subscribed: yes', () => send({ subscribed: 'yes' }), '`subscribed` must be a boolean'],
   [
@@ -73,12 +69,12 @@ export const calls: readonly Misuse[] = [
   ['retry: 3', () => m['send']?.(mail, { retry: 3 }), 'for a number use `retries`'],
   ['deadlin', () => m['send']?.(mail, { deadlin: 3 }), 'Did you mean `deadline`?'],
   [
-    'a signal that is none',
+    'an invalid signal',
     () => m['send']?.(mail, { signal: {} }),
     'the `signal` of an AbortController',
   ],
   [
-    'a priority nobody knows',
+    'an unknown priority',
     () => m['send']?.(mail, { priority: 'high' }),
     "one of 'interactive', 'bulk'",
   ],
@@ -124,7 +120,7 @@ export const calls: readonly Misuse[] = [
   ],
   ['an import of a path', () => contacts['import']?.('people.csv'), 'for a path use `csvFile()`'],
   [
-    'a segment nobody names',
+    'a campaign without its segment',
     () => campaigns['create']?.({ ...campaign, audienceType: 'SEGMENT' }),
     '`segmentId` is required',
   ],

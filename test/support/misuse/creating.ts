@@ -1,6 +1,6 @@
 import { baseUrl, base, messaging, media, mail, type Misuse } from './subjects.js';
 
-/** Clients that cannot be. */
+/** Options with which a client cannot be created. */
 export const creating: readonly Misuse[] = [
   [
     'no key',
@@ -89,11 +89,15 @@ export const creating: readonly Misuse[] = [
   ],
   ['validation: false', () => messaging({ ...base, validation: false }), "{ requests: 'off' }"],
   [
-    'a word that validation does not know',
+    'an unknown value of validation',
     () => messaging({ ...base, validation: { requests: 'warn' } }),
     "one of 'throw', 'off'",
   ],
-  ['a fetch that is none', () => messaging({ ...base, fetch: {} }), '`fetch` must be a function'],
+  [
+    'a fetch that is not a function',
+    () => messaging({ ...base, fetch: {} }),
+    '`fetch` must be a function',
+  ],
   ['logger: true', () => messaging({ ...base, logger: true }), 'such as `console`'],
   ['a path for a journal', () => media({ ...base, journal: './jobs.json' }), 'fileJournal(path)'],
 ];

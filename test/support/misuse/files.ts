@@ -36,9 +36,9 @@ export const files: readonly Misuse[] = [
     '`payload[0].duration` must be at most 15; got 60',
   ],
   ['a model without AI', () => video({ aiVideoModel: 'ai-video-b' }), 'needs `visuals` "ai"'],
-  ['a ratio nobody knows', () => video({ aspectRatio: '4:3' }), 'one of "16:9", "9:16", "1:1"'],
+  ['an unknown aspect ratio', () => video({ aspectRatio: '4:3' }), 'one of "16:9", "9:16", "1:1"'],
   [
-    'too long a text',
+    'a text that is too long',
     () => audio({ content: 'x'.repeat(10_001) }),
     'at most 10000 characters; got 10001',
   ],
@@ -48,7 +48,7 @@ export const files: readonly Misuse[] = [
     'an absolute http or https URL',
   ],
   [
-    'a wait for nothing',
+    'a wait without an id',
     () => d['waitForFile']?.(),
     '`fileId` must be the id of a file; got undefined',
   ],
@@ -120,7 +120,7 @@ export const files: readonly Misuse[] = [
   ],
 ];
 
-/** Trackers of pages. */
+/** Trackers in a page. */
 export const pages: readonly Misuse[] = [
   [
     'a tracker with a secret key',

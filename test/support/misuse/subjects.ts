@@ -2,14 +2,14 @@ import { MediaClient, MessagingClient } from 'postreel';
 import { createFakeMedia, createFakeMessaging } from 'postreel/testing';
 import { createTracker } from 'postreel/tracker';
 
-/** JavaScript passes anything: nothing here is typed, on purpose. */
+/** Plain JavaScript can pass any value: these functions are untyped on purpose. */
 export type Loose = Record<string, (...args: unknown[]) => unknown>;
 
 function loose(subject: unknown): Loose {
   return subject as Loose;
 }
 
-/** One mistake, and what has to be in the message. */
+/** A mistake, the code that makes it, and the text that its error must contain. */
 export type Misuse = readonly [mistake: string, run: () => unknown, says: string | RegExp];
 
 export const baseUrl = 'https://service.test';
@@ -38,7 +38,7 @@ export const campaign = {
   from: mail.from,
   audienceType: 'ALL',
 };
-/** A client of the fake service, which refuses what the real one would. */
+/** A client of the fake service, which rejects what the real one would. */
 export function ofFake(change: object = {}, path = ''): MessagingClient {
   const { secretKey: apiKey, baseUrl, fetch } = createFakeMessaging();
   return messaging({ apiKey, baseUrl: `${baseUrl}${path}`, fetch, ...change });

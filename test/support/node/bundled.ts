@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
-const doors = ['node', 'workflows', 'testing', 'redis', 'postgres', 'pg-boss', 'bullmq'];
+const entryPoints = ['node', 'workflows', 'testing', 'redis', 'postgres', 'pg-boss', 'bullmq'];
 
-/** Bundles a script with the sources of the package, to be run by Node in a process of its own. */
-export async function bundled(script: string) {
+/** Bundles a script with the sources of the package, to be run by Node in a separate process. */
+export async function bundleScript(script: string) {
   const folder = await mkdtemp(join(tmpdir(), 'postreel-child-'));
   const path = join(folder, 'child.mjs');
   await build({
@@ -17,12 +17,15 @@ export async function bundled(script: string) {
     format: 'esm',
     logLevel: 'error',
     external: ['msw', 'msw/*', 'pg-native'],
-    // Sources that are CommonJS ask for `require`.
+    // CommonJS sources need `require`.
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
     alias: Object.fromEntries(
-      doors.map((door) => [`postreel/${door}`, resolve(`src/${door}/index.ts`)]),
+      entryPoints.map((entryPoint) => [
+        `postreel/${entryPoint}`,
+        resolve(`src/${entryPoint}/index.ts`),
+      ]),
     ),
     plugins: [
       {

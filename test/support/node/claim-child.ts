@@ -1,4 +1,4 @@
-// Claims keys in a journal and prints each one it got; the next write may take its time.
+// Claims keys in a journal, and prints the number of each claimed key before it writes the answer.
 import { fileJournal } from 'postreel/node';
 
 const [, , path = '', name = '', count] = process.argv;

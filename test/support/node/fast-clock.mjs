@@ -1,6 +1,6 @@
-// Preloaded into a process whose time shall run fast: its timers, and the clock they are read by.
+// Preloaded to make a process run fast: its timers, and the monotonic clock.
 const speed = Number(process.env.SPEED ?? 200);
-// The beat of Node's own `fetch`, and the patience with a store: no network or disk gets faster by this.
+// The timer of Node's `fetch`, and the time limit of a store: network and disk do not get faster.
 const real = new Set([499, 5_000]);
 const { setTimeout } = globalThis;
 const now = performance.now.bind(performance);
@@ -9,7 +9,7 @@ performance.now = () => now() * speed;
 globalThis.setTimeout = (task, delayMs = 0, ...rest) =>
   setTimeout(task, real.has(delayMs) ? delayMs : delayMs / speed, ...rest);
 
-// The wall clock too, where all processes count from one moment: p-throttle goes by it.
+// Also speeds up the wall clock, from one start time for all processes: p-throttle reads it.
 const since = Number(process.env.SPEED_SINCE);
 if (since) {
   const wall = Date.now;

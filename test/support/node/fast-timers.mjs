@@ -1,22 +1,22 @@
 import { performance } from 'node:perf_hooks';
 
-// Preloaded into snippets and examples: a minute of waiting takes a second. It stands before
-// everything else, so that the package's own timers run fast too.
+// Preloaded into snippets and examples: a minute of waiting takes a second. Loaded before
+// everything else, so that the package's timers run fast too.
 const speed = 60;
-// From its headers on an answer is read in no time.
+// Time in which the body of a response is read, at normal speed.
 const readMs = 100;
-// How long a store may take to answer: no disk gets faster by this.
+// The time limit of a store: the disk does not get faster.
 const storeMs = 5_000;
 const { fetch, setTimeout } = globalThis;
 const now = performance.now.bind(performance);
 let underWay = 0;
 
-// A queue that paces its calls reads the time, too.
+// A queue that paces its calls reads this clock.
 performance.now = () => now() * speed;
 
 const usesDisk = () => process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
 
-// No network and no disk gets faster by this: while either is at work, timers take their full time.
+// Network and disk do not get faster: while either is in use, timers take their full time.
 globalThis.setTimeout = (task, delayMs = 0, ...rest) => {
   const until = now() + delayMs;
   const timer = setTimeout(

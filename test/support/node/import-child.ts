@@ -1,4 +1,4 @@
-// Imports many rows, as objects or as the text of a CSV file, and prints the highest memory.
+// Imports many rows, as objects or as CSV text, and prints the peak memory.
 import { MessagingClient } from 'postreel';
 
 const [, , count = '', kind = ''] = process.argv;

@@ -1,4 +1,5 @@
-// Writes to a journal and prints each key that is safe; half of them are removed again.
+// Writes to a journal and prints the key of each acknowledged write; removes half of the keys
+// again.
 import { fileJournal } from 'postreel/node';
 
 const [, , path = '', name = '', calls] = process.argv;

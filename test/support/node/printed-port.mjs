@@ -1,6 +1,7 @@
 import { Server } from 'node:net';
 
-// Preloaded into programs of the README: a server on a fixed port takes a free one, and prints it.
+// Preloaded into programs of the README: a server on a fixed port takes a free one instead, and
+// prints it.
 const { listen } = Server.prototype;
 
 Server.prototype.listen = function (port, ...rest) {

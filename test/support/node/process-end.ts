@@ -1,13 +1,16 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 
-/** How a process ended, and what it printed. */
+/** How a process ended, and its output. */
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: string | null;
   readonly output: string;
 }
 
-/** Waits for the end. What it warned of is told only where it failed: in fast time a store is slow. */
+/**
+ * Waits for the end. Shows stderr only if the process failed: with a fast clock, slow stores cause
+ * warnings.
+ */
 export function endOf(child: ChildProcessWithoutNullStreams): Promise<ProcessEnd> {
   let output = '';
   let errors = '';

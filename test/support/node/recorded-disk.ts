@@ -4,9 +4,9 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, vi } from 'vitest';
 
-const noted = ['appendFile', 'sync', 'truncate', 'write', 'writeFile'] as const;
+const recordedMethods = ['appendFile', 'sync', 'truncate', 'write', 'writeFile'] as const;
 
-/** Notes each change of a file and each `sync`, in their order; the disk does them all the same. */
+/** Records each change of a file and each `sync`, in order; the disk still executes them. */
 export function useRecordedDisk() {
   const changes: string[] = [];
   const names = new WeakMap<object, string>();
@@ -24,10 +24,10 @@ export function useRecordedDisk() {
     stalls.clear();
     const { open, rename } = fs;
     const handle = await open(fileURLToPath(import.meta.url));
-    const methods = Object.getPrototypeOf(handle) as FileHandle; // of all handles
+    const methods = Object.getPrototypeOf(handle) as FileHandle; // shared by all handles
     await handle.close();
-    for (const method of noted) {
-      const own = Reflect.get(methods, method) as (...values: unknown[]) => Promise<never>; // one of five
+    for (const method of recordedMethods) {
+      const own = Reflect.get(methods, method) as (...values: unknown[]) => Promise<never>; // as: one of five methods
       vi.spyOn(methods, method).mockImplementation(async function (
         this: FileHandle,
         ...values: unknown[]
@@ -54,14 +54,14 @@ export function useRecordedDisk() {
 
   return {
     changes,
-    /** What happens once before such a change, as if the process stood still there. */
+    /** Runs `stall` once before this change, as if the process stood still there. */
     before(change: string, stall: () => Promise<void>): void {
       stalls.set(change, stall);
     },
   };
 }
 
-/** The name of a file, without what it has by chance. */
+/** The name of a file, without its random parts. */
 function nameOf(path: unknown): string {
   return basename(String(path))
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, '*')

@@ -1,4 +1,4 @@
-// Mails many people with a journal, and prints what became of it. A test kills it now and then.
+// Mails many people with a journal, and prints the report. A test kills this process several times.
 import { MessagingClient } from 'postreel';
 import { fileJournal } from 'postreel/node';
 

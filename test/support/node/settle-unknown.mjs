@@ -1,9 +1,10 @@
-// What a person does about jobs whose outcome is unknown: looks for them in the workspace, and tells the
-// journal. Arguments: the journal, the group of the client, and the files that there are, as JSON.
+// Does what a person would do about jobs with an unknown outcome: looks for them in the workspace,
+// and records the result in the journal. Arguments: the path of the journal, the group of the
+// client, and the existing files as JSON.
 import { MediaClient } from 'postreel';
 import { fileJournal } from 'postreel/node';
 
-// A person comes later: by then the killed process is known to be dead.
+// Sets the clock ten minutes ahead: by then the killed process is known to be dead.
 const { now } = Date;
 Date.now = () => now() + 600_000;
 

@@ -1,7 +1,7 @@
 import { Server } from 'node:net';
 
 // Preloaded into snippets and examples: a server on a fixed port takes a free one instead, and ends
-// with its program's other work. Servers that ask for a free port run as they are.
+// when the program has no other work. Servers that ask for a free port are unchanged.
 const { listen } = Server.prototype;
 
 Server.prototype.listen = function (port, ...rest) {

@@ -1,5 +1,5 @@
-// Uploads many files of 5 MB at once to a service that reads none of them for a while, and prints how
-// much memory each of them took besides the bytes that were given.
+// Uploads many files of 5 MB at once to a service that reads none of them for a while, and prints
+// how much memory each upload takes besides the caller's bytes.
 import { MessagingClient } from 'postreel';
 
 const [, , files = '20'] = process.argv;
@@ -21,7 +21,7 @@ globalThis.gc?.();
 const before = process.memoryUsage.rss();
 let most = before;
 const watch = setInterval(() => {
-  globalThis.gc?.(); // chunks that have left are no copies
+  globalThis.gc?.(); // sent chunks are garbage, not copies
   most = Math.max(most, process.memoryUsage.rss());
 }, 25);
 await Promise.all(Array.from({ length: count }, () => messaging.contacts.import(bytes)));

@@ -1,5 +1,5 @@
-// Makes many calls of six kinds, each under a key, beside another process that makes the same ones, and
-// prints what it was told of each. A test kills it now and then.
+// Makes many calls of six kinds, each under a key, while another process makes the same calls, and
+// prints the result of each call. A test kills it several times.
 import { isPostreelError, MediaClient, MessagingClient, type JournalStore } from 'postreel';
 
 const [, , address = '', list = '{}'] = process.argv;
@@ -12,7 +12,7 @@ const { counts, campaigns, contacts, workflow, seed } = JSON.parse(list) as {
 };
 const atOnce = 8;
 
-const journal = await open(address);
+const journal = await openStore(address);
 const rateLimit = { limit: 1_000_000, windowMs: 60_000 };
 const messaging = new MessagingClient({ journal, rateLimit });
 const media = new MediaClient({ journal, rateLimit: { ...rateLimit, pending: 1_000 } });
@@ -44,11 +44,11 @@ const todo = Object.entries(counts).flatMap(([kind, count]) =>
   Array.from({ length: count }, (_, n) => ({ kind, n, once: `${kind}/${n}` })),
 );
 shuffle(todo);
-const told: Record<string, { value?: unknown; code?: string; message?: string }> = {};
+const results: Record<string, { value?: unknown; code?: string; message?: string }> = {};
 const worker = async () => {
   for (let one = todo.pop(); one; one = todo.pop()) {
     const { kind, n, once } = one;
-    told[once] = await (calls[kind]?.(n, once) ?? Promise.reject(new Error(kind))).then(
+    results[once] = await (calls[kind]?.(n, once) ?? Promise.reject(new Error(kind))).then(
       (value) => ({ value: value ?? null }),
       (error: unknown) => ({
         code: isPostreelError(error) ? error.code : 'none',
@@ -58,10 +58,10 @@ const worker = async () => {
   }
 };
 await Promise.all(Array.from({ length: atOnce }, worker));
-process.stdout.write(JSON.stringify(told), () => process.exit());
+process.stdout.write(JSON.stringify(results), () => process.exit());
 
-// Only what is used is loaded: a process that is killed 30 times starts 30 times.
-async function open(where: string): Promise<JournalStore> {
+// Imports only the store in use: a process that is killed 30 times starts 30 times.
+async function openStore(where: string): Promise<JournalStore> {
   if (where.startsWith('redis:')) {
     const [{ Redis }, { redisJournal }] = await Promise.all([
       import('ioredis'),

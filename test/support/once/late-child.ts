@@ -1,4 +1,4 @@
-// Makes one call that is given up, and ends: a test looks how long the process lives after that.
+// Makes one call that is given up, and ends: a test measures how long the process lives after that.
 import { MediaClient, memoryJournal, MessagingClient, type JournalStore } from 'postreel';
 
 const [, , kind = '', baseUrl = ''] = process.argv;

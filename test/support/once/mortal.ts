@@ -1,13 +1,13 @@
 import type { JournalStore } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
 
-/** When a process dies: at this step, before it has its effect or after. */
+/** When a process dies: at this step, before or after the step takes effect. */
 export interface Death {
   readonly step: number;
   readonly isAfter: boolean;
 }
 
-/** Which steps of the journal fail, before they have their effect or after. */
+/** The steps of the journal that fail, before or after they take effect. */
 export interface Outage {
   readonly step: number;
   readonly times: number;
@@ -15,10 +15,10 @@ export interface Outage {
 }
 
 /**
- * A process that may die at a request or at a step of its journal: from then on nothing of it comes to an
- * end, and nothing of it has an effect.
+ * Simulates a process that may die at a request or at a step of its journal. After its death, none
+ * of its operations resolves or has an effect.
  */
-export function mortal(
+export function mortalProcess(
   fetch: typeof globalThis.fetch,
   store: JournalStore,
   { death, outage }: { readonly death: Death | null; readonly outage: Outage | null },
@@ -58,7 +58,7 @@ export function mortal(
     get: (...args) => storeStep(() => store.get(...args)),
     list: (...args) => storeStep(() => store.list(...args)),
   };
-  // Its time is its own: nobody waits for what a dead one has begun.
+  // This `fetch` has its own clock: no test waits for the calls of a dead process.
   const own: typeof fetch = (...request) => step(() => fetch(...request));
   const another = createFakeMessaging().fetch;
   for (const symbol of Object.getOwnPropertySymbols(another)) {

@@ -1,5 +1,5 @@
-/** The `fetch` of a fake, for clients that call another address; they keep the fake's time. */
-export function moved(
+/** The `fetch` of a fake for clients that call another address; they use the fake's clock. */
+export function fetchFromAddress(
   { fetch, baseUrl }: { readonly fetch: typeof globalThis.fetch; readonly baseUrl: string },
   address: string,
 ): typeof globalThis.fetch {
@@ -7,5 +7,5 @@ export function moved(
   for (const symbol of Object.getOwnPropertySymbols(fetch)) {
     Object.defineProperty(own, symbol, { value: Reflect.get(fetch, symbol) });
   }
-  return own as typeof fetch; // clients pass an address as text
+  return own as typeof fetch; // as: clients pass the address as text
 }

@@ -2,7 +2,7 @@ import { memoryJournal, type JournalStore } from 'postreel';
 
 type Verb = 'swap' | 'get' | 'list';
 
-/** A journal in memory whose steps can be watched, held back and made to fail. */
+/** A journal in memory whose steps a test can watch, delay and make fail. */
 export function watchedJournal() {
   const memory = memoryJournal();
   const steps: string[] = [];
@@ -10,7 +10,7 @@ export function watchedJournal() {
   let before: (verb: Verb, to: string | undefined) => Promise<void> | undefined = () => undefined;
   const step = async <T>(verb: Verb, key: string, run: () => Promise<T>, to?: string) => {
     if (!key.startsWith('once/')) {
-      return run(); // when old keys were removed last
+      return run(); // reads when old keys were last removed
     }
     await before(verb, to);
     const result = await run();
@@ -28,12 +28,12 @@ export function watchedJournal() {
   return {
     journal,
     memory,
-    /** What was done, in its order: `get`, `list`, or the state that was written. */
+    /** The steps in order: `get`, `list`, or the state that was written. */
     steps,
-    /** What was to be written. */
+    /** The texts passed to `swap`. */
     texts,
     written: () => steps.filter((one) => one !== 'get' && one !== 'list'),
-    /** What happens before each step: it may throw, or take its time. */
+    /** Sets a function that runs before each step: it may throw or take its time. */
     before: (run: typeof before) => {
       before = run;
     },

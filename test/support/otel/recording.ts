@@ -12,8 +12,8 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 
-/** The real SDK, with everything it exports kept in memory. */
-export function recording() {
+/** Sets up the real SDK, and keeps everything that it exports in memory. */
+export function startRecording() {
   const spans = new InMemorySpanExporter();
   const traces = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
@@ -35,7 +35,7 @@ export function recording() {
         (metrics ?? []).map(({ descriptor, dataPoints }) => [descriptor.name, dataPoints]),
       );
     },
-    /** An instrument as it was described. */
+    /** The description of an instrument. */
     async instrument(name: string) {
       await reader.forceFlush();
       const all = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics);

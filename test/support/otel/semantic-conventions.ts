@@ -1,6 +1,6 @@
 /**
- * The semantic conventions of OpenTelemetry for HTTP clients, version 1.38.0, as far as a client may use
- * them: written down from "Semantic conventions for HTTP spans" and "… for HTTP metrics".
+ * The part of OpenTelemetry's semantic conventions for HTTP clients, version 1.38.0, that a client
+ * may use: copied from "Semantic conventions for HTTP spans" and "… for HTTP metrics".
  */
 export const conventions = {
   span: {

@@ -17,41 +17,44 @@ export interface Manifest {
   readonly peerDependenciesMeta: Readonly<Record<string, { optional?: boolean }>>;
   readonly scripts: Readonly<Record<string, string>>;
   readonly files: readonly string[];
-  readonly exports: Readonly<Record<string, Door | string>>;
+  readonly exports: Readonly<Record<string, EntryPoint | string>>;
   readonly typesVersions: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 }
-type Door = Readonly<Record<'import' | 'require', { types: string; default: string }>>;
+type EntryPoint = Readonly<Record<'import' | 'require', { types: string; default: string }>>;
 
 export const manifest = JSON.parse(
   readFileSync(join(repository, 'package.json'), 'utf8'),
 ) as Manifest; // as: our own package.json
 
-/** How users write the doors: `postreel`, `postreel/messaging`, … */
-export const doors = Object.entries(manifest.exports)
-  .filter(([, door]) => typeof door !== 'string')
+/** The entry points as users import them: `postreel`, `postreel/messaging`, … */
+export const entryPoints = Object.entries(manifest.exports)
+  .filter(([, entryPoint]) => typeof entryPoint !== 'string')
   .map(([path]) => `${manifest.name}${path.slice(1)}`);
 
-/** A project of a user, with the package as npm would have unpacked it. */
+/** A user's project, with the package installed as npm would unpack it. */
 export interface Project {
   readonly folder: string;
-  /** Where the package lies. */
+  /** The folder of the package. */
   readonly package: string;
-  /** Writes a file, and answers its path. */
+  /** Writes a file, and returns its path. */
   write(name: string, text: string): Promise<string>;
-  /** Runs a program in the project until it ends by itself, and answers what it printed. */
+  /** Runs a program in the project until it ends by itself, and returns its output. */
   run(command: string, args: readonly string[], env?: Record<string, string>): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** What the project has beside the package, all of it from this repository's own installation. */
+/** The packages that the project has besides this one, all from this repository's node_modules. */
 interface Neighbours {
   /** More packages, e.g. an optional peer. */
   readonly with?: readonly string[];
-  /** Whether its dependencies lie below the package, as pnpm has them, and not in reach of the project. */
+  /**
+   * Whether the dependencies are below the package, as with pnpm, where the project cannot import
+   * them.
+   */
   readonly isStrict?: boolean;
 }
 
-/** Puts the package into a project of its own, as npm would, and links its dependencies. */
+/** Installs the package in a new project, as npm would, and links its dependencies. */
 export async function installPackage(neighbours: Neighbours = {}): Promise<Project> {
   const folder = mkdtempSync(join(tmpdir(), 'postreel-'));
   const target = join(folder, 'node_modules', manifest.name);
@@ -61,8 +64,8 @@ export async function installPackage(neighbours: Neighbours = {}): Promise<Proje
   const others = neighbours.with ?? [];
   await Promise.all(own.map((name) => link(neighbours.isStrict ? target : folder, name)));
   await Promise.all(others.map((name) => link(folder, name)));
-  const beside = [manifest.name, ...(neighbours.isStrict ? [] : own), ...others];
-  const dependencies = Object.fromEntries(beside.map((name) => [name, '*']));
+  const installed = [manifest.name, ...(neighbours.isStrict ? [] : own), ...others];
+  const dependencies = Object.fromEntries(installed.map((name) => [name, '*']));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
 
   return {
@@ -92,7 +95,7 @@ export interface Packed {
   readonly files: readonly PackedFile[];
 }
 
-/** What `npm pack` puts into the tarball. */
+/** The files that `npm pack` would put into the tarball. */
 export async function dryPack(): Promise<Packed> {
   const folder = mkdtempSync(join(tmpdir(), 'postreel-'));
   stage(folder);

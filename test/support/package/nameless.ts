@@ -3,8 +3,8 @@ import ts from 'typescript';
 import { entryPoints } from '../../../scripts/entry-points.js';
 
 /**
- * The interfaces and classes that a user meets behind the public values, and that no entry point
- * exports: what he makes of them has a type that his own declarations cannot name.
+ * The interfaces and classes that a user can reach through the public values, but that no entry
+ * point exports: declarations of the user's own exports could not name them.
  */
 export function namelessTypes(): string[] {
   const files = entryPoints().map(({ entry }) => resolve(`dist/esm/${entry}.d.ts`));
@@ -41,7 +41,7 @@ class Walk {
     this.#exported = exported;
   }
 
-  /** What an exported name stands for: its instances, where it is a class or a type. */
+  /** The type of an exported name: its instances if it is a class or a type. */
   value(symbol: ts.Symbol): void {
     if (symbol.flags & ts.SymbolFlags.Type) {
       this.#type(this.#checker.getDeclaredTypeOfSymbol(symbol), symbol.name);
@@ -65,7 +65,7 @@ class Walk {
     }
   }
 
-  /** An alias that its file exports is not spelt out in declarations, but named. */
+  /** Declarations name an alias that its file exports, instead of expanding it. */
   #alias({ aliasSymbol: alias, aliasTypeArguments = [] }: ts.Type, from: string): void {
     const [declaration] = alias?.declarations ?? [];
     if (!alias || !declaration || !isOurs(declaration)) {

@@ -6,7 +6,7 @@ import { OpenAPIBackend, type Context, type Document } from 'openapi-backend';
 import type { OpenApiDocument } from '../../../scripts/openapi/document.js';
 import { emptyFolder } from '../empty-folder.js';
 
-/** What a generated function takes. */
+/** The arguments of a generated function. */
 export interface GeneratedCall {
   readonly baseUrl: string;
   readonly fetch: typeof fetch;
@@ -16,19 +16,19 @@ export interface GeneratedCall {
   readonly body?: unknown;
 }
 
-/** What a generated function gives. */
+/** The result of a generated function. */
 export interface GeneratedResult {
   readonly data?: unknown;
   readonly error?: unknown;
   readonly response?: Response;
 }
 
-/** A client as another project generates it: a function for each operation. */
+/** A client as another project would generate it: a function for each operation. */
 export type GeneratedClient = Readonly<
   Record<string, (call: GeneratedCall) => Promise<GeneratedResult>>
 >;
 
-/** Generates a client of the document with @hey-api/openapi-ts, and loads it. */
+/** Generates a client from the document with @hey-api/openapi-ts, and loads it. */
 export async function generateClient(document: OpenApiDocument): Promise<GeneratedClient> {
   const folder = emptyFolder();
   const input = join(folder, 'openapi.json');
@@ -39,21 +39,26 @@ export async function generateClient(document: OpenApiDocument): Promise<Generat
   const outfile = join(folder, 'client.mjs');
   const entryPoints = [join(output.path, 'sdk.gen.ts')];
   await build({ entryPoints, bundle: true, format: 'esm', platform: 'node', outfile });
-  return (await import(outfile)) as GeneratedClient; // as: what the generator documents
+  return (await import(outfile)) as GeneratedClient; // as: the generator documents it
 }
 
-/** A mock server and a judge of answers, as another project makes them of the document. */
+/**
+ * A mock server and a validator of responses, as another project would make them from the document.
+ */
 export interface Mock {
   readonly fetch: typeof fetch;
-  /** What is wrong with an answer. */
+  /** The errors of a response. */
   problems(operationId: string, status: number, body: unknown): unknown[];
 }
 
-/** Makes a mock of the document with openapi-backend: it checks requests and answers examples. */
+/**
+ * Makes a mock from the document with openapi-backend: it checks requests and responds with
+ * examples.
+ */
 export async function mockOf(document: OpenApiDocument): Promise<Mock> {
   const backend = new OpenAPIBackend({
-    definition: document as unknown as Document, // as: its type is that of a document, not of ours
-    quick: true, // its own check of documents knows OpenAPI 3.0 only
+    definition: document as unknown as Document, // as: its type is openapi-backend's, not ours
+    quick: true, // its check of documents supports only OpenAPI 3.0
     ajvOpts: { strict: false, formats: { binary: true } },
     handlers: {
       notFound: () => Response.json({ error: 'no such path' }, { status: 404 }),
@@ -87,5 +92,5 @@ async function answer(backend: OpenAPIBackend, request: Request): Promise<Respon
     query: Object.fromEntries(searchParams),
     headers: Object.fromEntries(request.headers),
     ...(body !== '' && { body }),
-  })) as Response; // as: what the handlers above give
+  })) as Response; // as: the handlers above return it
 }

@@ -9,9 +9,9 @@ import { createClock, startFakeServer, type FakeServer } from 'postreel/testing'
 import { manifest, repository } from './installed.js';
 
 const execute = promisify(execFile);
-const speed = 60; // of fast-timers.mjs as well
+const speed = 60; // the same factor as in fast-timers.mjs
 
-/** A code block of the README, by the heading above it. */
+/** A code block of the README, with the heading above it. */
 export interface Block {
   readonly heading: string;
   readonly language: string;
@@ -29,7 +29,7 @@ export function readmeBlocks(): Block[] {
   );
 }
 
-/** Unpacks the tarball into a project, and links what npm would fetch from a registry. */
+/** Unpacks the tarball into a project, and links the packages that npm would download. */
 export async function install(tarball: string, folder: string): Promise<void> {
   const modules = join(folder, 'node_modules');
   const target = join(modules, manifest.name);
@@ -43,14 +43,14 @@ export async function install(tarball: string, folder: string): Promise<void> {
   await symlink('../tsx/dist/cli.mjs', join(modules, '.bin/tsx'));
 }
 
-/** A program that runs, with all that it has printed so far. */
+/** A running program, with its output so far. */
 export interface Running {
   readonly child: ChildProcess;
   readonly printed: () => string;
   readonly ended: Promise<number | null>;
 }
 
-/** Starts a line of a shell, in a process group of its own. */
+/** Starts a shell line in a separate process group. */
 export function start(line: string, cwd: string, env: Record<string, string> = {}): Running {
   const { PATH, HOME } = process.env;
   const child = spawn('sh', ['-c', line], { cwd, detached: true, env: { PATH, HOME, ...env } });
@@ -64,7 +64,7 @@ export function start(line: string, cwd: string, env: Record<string, string> = {
   return { child, printed: () => output, ended };
 }
 
-/** Ends a program and all that it has started. */
+/** Ends a program and all processes that it has started. */
 export async function kill({ child, ended }: Running): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) {
     process.kill(-child.pid!, 'SIGKILL');
@@ -72,7 +72,7 @@ export async function kill({ child, ended }: Running): Promise<void> {
   await ended;
 }
 
-/** A fresh folder with the package, beside fakes of the services. */
+/** A new folder with the package, and fakes of the services. */
 export interface Scene {
   readonly folder: string;
   readonly fake: FakeServer;
@@ -84,7 +84,7 @@ export interface Scene {
   ) => Promise<{ readonly code: number | null; readonly output: string }>;
 }
 
-/** Sets a scene, in which a minute takes a second, and takes it down again. */
+/** Sets up a scene in which a minute takes a second, and removes it after `work`. */
 export async function inScene(
   tarball: string,
   work: (scene: Scene) => Promise<void>,

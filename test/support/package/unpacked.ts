@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** Where the package lies as npm would install it, while the suites run over it. */
+/** The folder where the package is unpacked, as npm would install it, while suites test it. */
 export const unpacked = resolve('test/.tmp/packed');
 
-/** Every entry point as ES module, by the manifest of the package. */
+/** Every entry point as an ES module, according to the package's manifest. */
 export function unpackedEntryPoints(): { find: RegExp; replacement: string }[] {
   const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     exports: Record<string, string | { import: { default: string } }>;

@@ -1,5 +1,5 @@
-// Preloaded with `--import`: notes each module that is loaded, and everything that an import may
-// not do. Afterwards `globalThis[Symbol.for('postreel.watched')]()` tells.
+// Preloaded with `--import`: records each loaded module, and every effect that an import must not
+// have. Afterwards `globalThis[Symbol.for('postreel.watched')]()` returns the record.
 import console from 'node:console';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import * as modules from 'node:module';
@@ -9,7 +9,7 @@ import process from 'node:process';
 const notes = join(process.cwd(), `loaded-${process.pid}`);
 writeFileSync(notes, '');
 
-// Hooks in the same thread see require() too; older versions of Node have them in a worker.
+// Hooks in the same thread see require() too; older versions of Node run hooks in a worker.
 if (modules.registerHooks) {
   modules.registerHooks({
     load(url, context, next) {
@@ -45,7 +45,7 @@ for (const name of ['log', 'info', 'warn', 'error', 'debug']) {
 const env = process.env;
 process.env = new Proxy(env, {
   get(target, name) {
-    // Node itself asks for these two while it loads modules.
+    // Node itself reads these two while it loads modules.
     if (!/^(NODE_|WATCH_)/.test(String(name))) {
       deeds.push(`process.env.${String(name)}`);
     }
@@ -53,7 +53,7 @@ process.env = new Proxy(env, {
   },
 });
 
-/** Every global, with the own properties of what it holds and of its prototype. */
+/** Every global, with the own properties of its value and of the value's prototype. */
 function look() {
   const seen = new Map();
   for (const name of Reflect.ownKeys(globalThis)) {
@@ -86,7 +86,7 @@ globalThis[Symbol.for('postreel.watched')] = () => {
   const after = look();
   after.delete(Symbol.for('postreel.watched'));
   const changed = [...after].filter(([name, value]) => !same(before.get(name), value));
-  // Hooks in a worker do not see what CommonJS requires.
+  // Hooks in a worker do not see the modules that CommonJS requires.
   const required = modules.registerHooks
     ? []
     : Object.keys(modules.createRequire(import.meta.url).cache);

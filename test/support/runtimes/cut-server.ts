@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 
 const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 40\r\n';
 
-/** How a connection that was used before may end without a whole answer. */
+/** Ways in which a reused connection may end without a whole response. */
 const cuts: Readonly<Record<string, (socket: Socket) => void>> = {
   silent: (socket) => socket.destroy(),
   reset: (socket) => socket.resetAndDestroy(),
@@ -13,12 +13,12 @@ const cuts: Readonly<Record<string, (socket: Socket) => void>> = {
   'in-body': (socket) => socket.end(`${head}\r\n{"id":`),
 };
 
-export const fates = Object.keys(cuts);
+export const endings = Object.keys(cuts);
 
-/** A service whose first step of the path says how its answer ends: `/silent/v1/send`. */
+/** A service whose first path segment names how its response ends: `/silent/v1/send`. */
 export interface CutServer {
   readonly origin: string;
-  /** How often each request arrived, by its method and path. */
+  /** How often each request arrived, by method and path. */
   readonly arrivals: Map<string, number>;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function openCutServer(): Promise<CutServer> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // of TCP
+  const { port } = server.address() as AddressInfo; // as: it listens on a port
   return {
     origin: `http://127.0.0.1:${port}`,
     arrivals,
@@ -47,8 +47,8 @@ export async function openCutServer(): Promise<CutServer> {
 }
 
 function answer(url: string, response: ServerResponse): void {
-  const [, fate = ''] = url.split('/');
-  const cut = cuts[fate];
+  const [, ending = ''] = url.split('/');
+  const cut = cuts[ending];
   if (cut && response.socket) {
     cut(response.socket);
     return;

@@ -3,10 +3,10 @@ import { transform } from 'esbuild';
 import { startFakeServer, type FakeServer } from 'postreel/testing';
 import type { Report, Services } from './smoke.js';
 
-/** Fakes with the faults that the smoke test meets. */
+/** Fakes with the faults that the smoke test needs. */
 export interface World {
   readonly services: Services;
-  /** What really happened at the service. */
+  /** The services, for comparing with their records. */
   readonly server: FakeServer;
   close(): Promise<void>;
 }
@@ -16,7 +16,7 @@ export async function openWorld(): Promise<World> {
   const server = await startFakeServer({ media });
   server.messaging.seed({ contacts: 5 });
   server.messaging.fail('GET /templates', { status: 503 });
-  // Twice, since Bun and Deno repeat a read on their own, unseen.
+  // Twice, because Bun and Deno repeat a read by themselves, unnoticed.
   server.messaging.fail('GET /segments', { drop: true, times: 2 });
   server.messaging.fail('POST /v1/verify', { status: 429, retryAfter: 0 });
   server.messaging.fail('POST /v1/send', { loseAnswer: true, after: 1 });
@@ -27,22 +27,22 @@ export async function openWorld(): Promise<World> {
     messagingKey: server.messaging.secretKey,
     mediaUrl: server.mediaUrl,
     mediaKey: server.media.apiKey,
-    nobodyUrl: 'http://127.0.0.1:2', // where nothing listens
+    unusedUrl: 'http://127.0.0.1:2', // a port without a server
   };
   return { services, server, close: () => server.close() };
 }
 
-/** How often the calls whose answers were lost arrived, the one good mail included. */
+/** How often the calls with a lost response arrived, including the one successful mail. */
 export function arrivals({ server }: World): readonly [mails: number, copies: number] {
   const count = (endpoint: string) =>
     server.messaging.requests.filter((request) => request.endpoint === endpoint).length;
   return [count('POST /v1/send'), count('POST /campaigns/{id}/duplicate')];
 }
 
-/** What the smoke test reports in every runtime. */
+/** The report of the smoke test in every runtime. */
 export const expected: Report = {
   sent: true,
-  emails: 6, // whoever gets a mail becomes a contact
+  emails: 6, // each recipient of a mail becomes a contact
   job: 'string',
   lists: [0, 0],
   verified: true,
@@ -57,15 +57,15 @@ export const expected: Report = {
   byteLength: 4_096,
 };
 
-/** The smoke test as a program of its own that prints its report. */
+/** The source of a program that runs the smoke test and prints its report. */
 export async function programOf(kind: 'mjs' | 'cjs', services: Services): Promise<string> {
   const source = await readFile(new URL('smoke.ts', import.meta.url), 'utf8');
   const { code } = await transform(source, { loader: 'ts', target: 'es2022' });
   const body = code.replace(/^export /gm, '');
-  const door = kind === 'mjs' ? `await import('postreel')` : `require('postreel')`;
+  const importCode = kind === 'mjs' ? `await import('postreel')` : `require('postreel')`;
   return `${body}
 (async () => {
-  const postreel = ${door};
+  const postreel = ${importCode};
   console.log(JSON.stringify(await smoke(postreel, ${JSON.stringify(services)})));
 })();
 `;

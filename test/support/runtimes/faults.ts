@@ -10,15 +10,15 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
-/** How something on the way to the service, or the service itself, fails. */
+/** A fault of the service, or of the network in front of it. */
 export interface Fault {
-  /** An address in which nobody is asked. */
+  /** An address without a server. */
   readonly url?: string;
-  /** What happens to a connection, before any request. */
+  /** Runs on each new connection, before any request. */
   readonly onConnection?: (socket: Socket) => void;
-  /** The certificate that the service shows. */
+  /** The certificate that the service presents. */
   readonly certificate?: string;
-  /** The answer to a whole request; `again` where its connection had one before. */
+  /** Answers a whole request; `again` is true if its connection had a request before. */
   readonly answer?: (socket: Socket, response: ServerResponse, again: boolean) => void;
 }
 
@@ -38,7 +38,7 @@ const chunk = (bytes: string | Buffer) =>
     Buffer.from('\r\n'),
   ]);
 
-/** Writes, and closes the connection when that has left. */
+/** Writes the pieces, and closes the connection once they have been sent. */
 function cutAfter(socket: Socket, ...pieces: (string | Buffer)[]): void {
   for (const piece of pieces) {
     socket.write(piece);
@@ -46,9 +46,11 @@ function cutAfter(socket: Socket, ...pieces: (string | Buffer)[]): void {
   socket.end();
 }
 
-/** No connection, and connections that are lost, by the place where a call breaks. */
+/**
+ * Faults in which no connection opens or a connection is lost, ordered by the phase of the call.
+ */
 export const faults = {
-  // No connection.
+  // No connection opens.
   'the name is not found': { url: 'http://nobody.invalid' },
   'nothing listens': { url: 'http://127.0.0.1:2' },
   'no way there': { url: 'http://255.255.255.255' },
@@ -64,7 +66,7 @@ export const faults = {
     certificate: 'valid',
     onConnection: (socket) => socket.once('data', () => socket.resetAndDestroy()),
   },
-  // The request has begun to leave.
+  // Part of the request has been sent.
   'reset in the request': {
     onConnection: (socket) => socket.once('data', () => socket.resetAndDestroy()),
   },
@@ -117,13 +119,13 @@ const answerWhole: NonNullable<Fault['answer']> = (_, response) => whole(respons
 const certificateFile = (name: string) =>
   fileURLToPath(new URL(`certificates/${name}`, import.meta.url));
 
-/** The authority that a runtime has to trust. */
+/** The certificate authority that a runtime has to trust. */
 export const authorityFile = certificateFile('authority.pem');
 
-/** A service with one fault, at an address of its own. */
+/** A service with one fault, at a separate address. */
 export interface FaultyService {
   readonly url: string;
-  /** How often each request arrived, whole, by method and path. */
+  /** How often each request arrived whole, by method and path. */
   readonly arrivals: Map<string, number>;
   close(): Promise<void>;
 }
@@ -140,7 +142,7 @@ export async function openFault(fault: Fault): Promise<FaultyService> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // of TCP
+  const { port } = server.address() as AddressInfo; // as: it listens on a port
   const scheme = fault.certificate === undefined ? 'http' : 'https';
   const close = async () => {
     sockets.forEach((socket) => socket.destroy());

@@ -7,7 +7,7 @@ export interface Probe {
   readonly call: 'send' | 'get';
 }
 
-/** What its caller learns. */
+/** The result that the caller gets. */
 export interface Ending {
   readonly data?: unknown;
   readonly error?: {
@@ -16,14 +16,14 @@ export interface Ending {
     readonly outcome: string | undefined;
     readonly message: string;
   };
-  /** What the call itself says. */
+  /** The `outcome` of the call object. */
   readonly outcome: string | undefined;
   readonly attempts: number;
 }
 
 /**
- * Makes every call at the same time, each by a client of its own. It stands alone: each runtime gets this
- * file as text, with the package from its own door.
+ * Makes every call at the same time, each with a separate client. The function uses nothing from
+ * outside: each runtime gets its source as text, with its import of the package.
  */
 export function probe(
   { MessagingClient }: typeof Postreel,
@@ -36,7 +36,7 @@ export function probe(
         baseUrl: url,
         dangerouslyAllowPlainHttp: true,
         rateLimit: false,
-        // Long enough for a busy machine to get the request there.
+        // Long enough for the request to arrive on a busy machine.
         ...(fault.includes('in time') ? { timeout: 1_500, retries: 1 } : { timeout: 20_000 }),
       });
       if (fault.includes('used again')) {

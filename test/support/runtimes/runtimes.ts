@@ -7,13 +7,13 @@ import { repository } from '../package/installed.js';
 
 const execute = promisify(execFile);
 
-/** A runtime of one version, as npm has it. */
+/** A runtime in one version, from npm. */
 export interface Runtime {
   readonly name: 'Node' | 'Bun' | 'Deno';
   readonly version: string;
 }
 
-/** Those that `docs/runtimes.md` names as tested, beside the Node that runs the tests. */
+/** The versions that `docs/runtimes.md` names as tested, besides the Node that runs the tests. */
 export const newest: readonly Runtime[] = [
   { name: 'Node', version: '22.23.3' },
   { name: 'Node', version: '24.21.0' },
@@ -22,7 +22,7 @@ export const newest: readonly Runtime[] = [
   { name: 'Deno', version: '2.9.6' },
 ];
 
-/** The minimum of each in `docs/runtimes.md`. */
+/** The minimum version of each runtime in `docs/runtimes.md`. */
 export const oldest: readonly Runtime[] = [
   { name: 'Node', version: '20.19.0' },
   { name: 'Bun', version: '1.2.0' },
@@ -35,7 +35,7 @@ const programs = {
   Deno: { package: '@deno/linux-x64-glibc', path: 'deno' },
 } as const;
 
-/** What stands between the program and the file that it runs. */
+/** The arguments between the runtime and the file that it runs. */
 export function argumentsOf(
   { name }: Runtime,
   permissions: readonly string[] = ['--allow-all'],
@@ -44,8 +44,8 @@ export function argumentsOf(
 }
 
 /**
- * The program of a runtime: what `npm ci` has brought, or else installed once for all runs, since six
- * runtimes are too large for everyone's `npm ci`. Or why it cannot be had here.
+ * The path of a runtime: from `npm ci`, or else installed once for all runs, because six runtimes
+ * are too large for every `npm ci`. Returns an Error that says why if it is not available here.
  */
 export async function findRuntime(
   runtime: Runtime,
@@ -81,5 +81,5 @@ export async function findRuntime(
 function versionIn(folder: string): string | undefined {
   const file = join(folder, 'package.json');
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '{}';
-  return (JSON.parse(text) as { version?: string }).version; // a manifest of npm
+  return (JSON.parse(text) as { version?: string }).version; // as: npm's manifest
 }

@@ -1,20 +1,21 @@
 import type * as Postreel from 'postreel';
 
-/** Where the fakes listen, and where nobody does. */
+/** The addresses of the fakes, and one without a server. */
 export interface Services {
   readonly messagingUrl: string;
   readonly messagingKey: string;
   readonly mediaUrl: string;
   readonly mediaKey: string;
-  readonly nobodyUrl: string;
+  readonly unusedUrl: string;
 }
 
-/** What came out, in words and numbers that are the same wherever the package runs. */
+/** The results, as words and numbers that are equal in every runtime. */
 export type Report = Readonly<Record<string, unknown>>;
 
 /**
- * A bit of everything over real connections. It stands alone: each runtime gets this file as
- * text, with the package from its own door. `expected.ts` says what must come out.
+ * Makes one call of each kind over real connections. The function uses nothing from outside: each
+ * runtime gets its source as text, with its import of the package. `expected.ts` holds the expected
+ * report.
  */
 export async function smoke(postreel: typeof Postreel, services: Services): Promise<Report> {
   const { ApiError, ConnectionError, InvalidRequestError, NotFoundError } = postreel;
@@ -58,7 +59,7 @@ export async function smoke(postreel: typeof Postreel, services: Services): Prom
     .catch((error: unknown) => error);
   const refused: unknown = await new postreel.MessagingClient({
     apiKey: services.messagingKey,
-    baseUrl: services.nobodyUrl,
+    baseUrl: services.unusedUrl,
     retries: 0,
   })
     .send(mail)

@@ -1,6 +1,6 @@
 import { MediaClient, MessagingClient } from 'postreel';
 
-/** What the worker is told in the query of a request. */
+/** The settings in the query of a request. */
 interface Wish {
   readonly service: 'messaging' | 'media';
   readonly clients: 'one' | 'one for each request';

@@ -15,12 +15,12 @@ export interface RunningWorker {
 }
 
 interface WorkerOptions {
-  /** The file of this folder that is the worker. */
+  /** The file in this folder that exports the worker. */
   readonly entry: string;
   readonly compatibilityDate: string;
 }
 
-/** Bundles a worker that uses the built package, and serves it with workerd, the runtime of Cloudflare. */
+/** Bundles a worker that uses the built package, and runs it in workerd, Cloudflare's runtime. */
 export async function startWorker(
   folder: string,
   { entry, compatibilityDate }: WorkerOptions,
@@ -39,8 +39,8 @@ export async function startWorker(
   const child = spawn(program(), ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
-  const [line] = (await once(child.stdio[3] as Readable, 'data')) as [Buffer]; // the pipe above
-  const { port } = JSON.parse(line.toString()) as { port: number }; // {"event":"listen",…}
+  const [line] = (await once(child.stdio[3] as Readable, 'data')) as [Buffer]; // as: the pipe above
+  const { port } = JSON.parse(line.toString()) as { port: number }; // as: {"event":"listen",…}
   return {
     url: `http://127.0.0.1:${port}`,
     async stop() {
@@ -51,8 +51,8 @@ export async function startWorker(
 }
 
 /**
- * The program itself. What stands in `.bin` is a script that starts it without the fourth stream, unless
- * the package's install script has run, which `npm ci` leaves out.
+ * The path of workerd. The script in `.bin` starts it without the fourth stream, unless the package's
+ * install script has run, which `npm ci` skips.
  */
 function program(): string {
   const cpu = process.arch === 'x64' ? '64' : process.arch;

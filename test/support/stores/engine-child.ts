@@ -1,4 +1,4 @@
-// A worker of either engine in a process of its own: `engine-child.ts <engine> <store> <queue>`.
+// A worker of either engine in a separate process: `engine-child.ts <engine> <store> <queue>`.
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';

@@ -1,12 +1,12 @@
 import { createServer, type AddressInfo } from 'node:net';
 
-/** A port that nobody listens at right now. */
+/** A port that no server uses at the moment. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
     server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo; // it listens at a port
+      const { port } = server.address() as AddressInfo; // as: it listens on a port
       server.close(() => resolve(port));
     });
   });

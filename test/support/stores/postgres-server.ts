@@ -10,15 +10,17 @@ import { freePort } from './free-port.js';
 const folders = existsSync('/usr/lib/postgresql')
   ? readdirSync('/usr/lib/postgresql').map((version) => `/usr/lib/postgresql/${version}/bin`)
   : [];
-/** The folder of the Postgres of this machine, if it has one. */
+/** The folder of this machine's Postgres, if it has one. */
 export const postgresPath = [...folders, '/usr/local/bin', '/usr/bin'].find(
   (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')),
 );
 
-/** Who runs the server: it refuses to run as root. */
+/** The user who runs the server: Postgres refuses to run as root. */
 const owner = ownerOf();
 
-/** Why tests with a real Postgres cannot run here; `undefined` when they can. */
+/**
+ * The reason why tests with a real Postgres cannot run on this machine; `undefined` if they can.
+ */
 export const noPostgres =
   postgresPath === undefined
     ? 'PostgreSQL is not installed'
@@ -26,10 +28,10 @@ export const noPostgres =
       ? 'PostgreSQL refuses root, and there is no user postgres or nobody'
       : undefined;
 
-/** A real Postgres of a test, on a port of its own. */
+/** A real Postgres for a test, on a separate port. */
 export interface PostgresServer {
   readonly url: string;
-  /** Ends every connection at once and starts again. */
+  /** Ends every connection at once and starts the server again. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -54,7 +56,7 @@ export async function startPostgres(): Promise<PostgresServer> {
       cwd: folder,
       stdio: 'ignore',
     });
-    await answers(url, child);
+    await waitForAnswer(url, child);
     return child;
   };
   let child = await begin();
@@ -71,14 +73,14 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
 }
 
-// SIGQUIT is an immediate shutdown: like a crash, but the children go too.
+// SIGQUIT is an immediate shutdown: like a crash, but it also ends the child processes.
 function end(child: ChildProcess): Promise<void> {
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   child.kill('SIGQUIT');
   return ended;
 }
 
-async function answers(url: string, child: ChildProcess): Promise<void> {
+async function waitForAnswer(url: string, child: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 250; tries++) {
     if (child.exitCode !== null) {
       throw new Error(`postgres ended with code ${child.exitCode}.`);

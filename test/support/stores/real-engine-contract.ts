@@ -4,11 +4,11 @@ import { MediaClient, type AudioRequest, type JournalStore, type MediaFile } fro
 import { startFakeServer, type FakeServer } from 'postreel/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { audioEndpoint, speech as speechOf, statusEndpoint } from '../media/fake-time.js';
-import { bundled } from '../node/bundled.js';
+import { bundleScript } from '../node/bundled.js';
 
 const speech = (content: string): AudioRequest => speechOf({ content });
 
-/** How many jobs of a queue are where; what waits for a later time waits, too. */
+/** The number of jobs in each state; delayed jobs count as waiting. */
 export interface JobCounts {
   readonly waiting: number;
   readonly completed: number;
@@ -18,16 +18,19 @@ export interface JobCounts {
 /** A queue of a real engine. */
 export interface RealQueue {
   readonly name: string;
-  /** Adds jobs that may be tried so often. */
+  /** Adds jobs that may be tried this often. */
   add(jobs: readonly AudioRequest[], tries: number): Promise<unknown>;
-  /** Starts a worker in this process, with two jobs in hand; answers a way to close it. */
+  /**
+   * Starts a worker in this process that runs two jobs at a time; returns a function that closes
+   * it.
+   */
   work(
     media: MediaClient,
     options: { save: (file: MediaFile) => Promise<unknown>; signal?: AbortSignal },
   ): Promise<() => Promise<unknown>>;
   counts(): Promise<JobCounts>;
-  /** What is to be tried later is due now, and what a dead worker had is found. */
-  hurry(): Promise<unknown>;
+  /** Makes delayed jobs due now, and finds the jobs of dead workers. */
+  makeAllDue(): Promise<unknown>;
   close(): Promise<unknown>;
 }
 
@@ -36,12 +39,15 @@ export interface RealEngine {
   readonly name: 'bullmq' | 'pg-boss';
   /** The address of its store. */
   readonly store: string;
-  /** A journal of its own. */
+  /** A separate journal. */
   journal(name: string): JournalStore;
   open(queue: string): Promise<RealQueue>;
 }
 
-/** What the worker of a real engine does. A stop counts a try where the engine cannot do without. */
+/**
+ * The tests of a worker of a real engine. `triesOfStop` is the number of tries that a stop costs
+ * with this engine.
+ */
 export function realEngineContract(
   engine: () => RealEngine,
   { triesOfStop }: { readonly triesOfStop: number },
@@ -59,7 +65,7 @@ export function realEngineContract(
   });
   afterAll(() => server.close());
 
-  /** A queue of its own, with clients that are as good as processes on one journal. */
+  /** A separate queue, with clients that behave like separate processes on one journal. */
   async function start() {
     const name = `speech-${++count}`;
     const queue = await engine().open(name);
@@ -77,50 +83,53 @@ export function realEngineContract(
     const save = async ({ fileId }: MediaFile) => Promise.resolve(saved.push(fileId));
     const before = fake.files.length;
     const made = () => fake.files.length - before;
-    const become = (counts: Partial<JobCounts>) =>
+    const expectCounts = (counts: Partial<JobCounts>) =>
       expect
-        .poll(() => queue.hurry().then(() => queue.counts()), { timeout: 60_000, interval: 200 })
+        .poll(() => queue.makeAllDue().then(() => queue.counts()), {
+          timeout: 60_000,
+          interval: 200,
+        })
         .toMatchObject(counts);
-    return { fake, queue, client, saved, save, made, become };
+    return { fake, queue, client, saved, save, made, expectCounts };
   }
 
   it('makes jobs, saves and completes them', async () => {
-    const { queue, client, saved, save, made, become } = await start();
+    const { queue, client, saved, save, made, expectCounts } = await start();
     await queue.add(['One.', 'Two.', 'Three.'].map(speech), 1);
     await queue.work(client(), { save });
-    await become({ completed: 3 });
+    await expectCounts({ completed: 3 });
     expect(new Set(saved).size).toBe(3);
     expect(made()).toBe(3);
   });
 
-  it('ends what may have been sent as failed, and sends it once', async () => {
-    const { fake, queue, client, save, made, become } = await start();
+  it('fails a job that may have been sent, and sends it once', async () => {
+    const { fake, queue, client, save, made, expectCounts } = await start();
     fake.fail(audioEndpoint, { loseAnswer: true });
     await queue.add([speech('Lost.')], 3);
     await queue.work(client(), { save });
-    await become({ failed: 1 });
+    await expectCounts({ failed: 1 });
     expect(made()).toBe(1);
   });
 
-  it('makes a file anew that failed', async () => {
-    const { fake, queue, client, save, made, become } = await start();
+  it('makes a failed file again', async () => {
+    const { fake, queue, client, save, made, expectCounts } = await start();
     fake.outcome({ status: 'error' });
     await queue.add([speech('Again.')], 3);
     await queue.work(client(), { save });
-    await become({ completed: 1, failed: 0 });
+    await expectCounts({ completed: 1, failed: 0 });
     expect(made()).toBe(2);
   });
 
-  it('fails a job that no service could take, and makes the others', async () => {
-    const { queue, client, save, made, become } = await start();
+  it('fails a job that no service could accept, and makes the others', async () => {
+    const { queue, client, save, made, expectCounts } = await start();
     await queue.add([{} as AudioRequest, speech('Good.')], 1);
     await queue.work(client(), { save });
-    await become({ completed: 1, failed: 1 });
+    await expectCounts({ completed: 1, failed: 1 });
     expect(made()).toBe(1);
   });
 
-  it('hands back at a stop what is in the making and what is not sent; the next worker goes on', async () => {
-    const { queue, client, saved, save, made, become } = await start();
+  it('returns running and unsent jobs at a stop; the next worker continues with them', async () => {
+    const { queue, client, saved, save, made, expectCounts } = await start();
     await queue.add([speech('Long one.'), speech('Long two.')], 1 + triesOfStop);
     const stopping = new AbortController();
     const media = client('stopped', 1);
@@ -130,14 +139,14 @@ export function realEngineContract(
     stopping.abort();
     await close();
     expect(saved).toEqual([]);
-    await become({ waiting: 2, failed: 0 });
+    await expectCounts({ waiting: 2, failed: 0 });
     await queue.work(client('stopped'), { save });
-    await become({ completed: 2, failed: 0 });
+    await expectCounts({ completed: 2, failed: 0 });
     expect(made()).toBe(2);
   });
 
   it('leaves the job of another owner to its worker', async () => {
-    const { fake, queue, client, saved, save, become } = await start();
+    const { fake, queue, client, saved, save, expectCounts } = await start();
     await queue.add([speech('Long.')], 30);
     const stopping = new AbortController();
     const media = client('one');
@@ -152,21 +161,21 @@ export function realEngineContract(
     expect(fake.requests).toHaveLength(before);
     await closeOther();
     await queue.work(client('one'), { save });
-    await become({ completed: 1, failed: 0 });
+    await expectCounts({ completed: 1, failed: 0 });
     expect(saved).toHaveLength(1);
   });
 
-  describe('a worker in a process of its own', () => {
-    let script: Awaited<ReturnType<typeof bundled>>;
+  describe('a worker in a separate process', () => {
+    let script: Awaited<ReturnType<typeof bundleScript>>;
     beforeAll(async () => {
-      script = await bundled('test/support/stores/engine-child.ts');
+      script = await bundleScript('test/support/stores/engine-child.ts');
     });
     afterAll(() => script.remove());
 
     it.each(['SIGKILL', 'SIGTERM'] as const)(
-      '%s: another one goes on with its job',
+      'ends by %s, and another worker continues with its job',
       async (signal) => {
-        const { fake, queue, client, saved, save, made, become } = await start();
+        const { fake, queue, client, saved, save, made, expectCounts } = await start();
         await queue.add([speech('Long.')], 5);
         const { name, store } = engine();
         const child = spawn(process.execPath, [script.path, name, store, queue.name], {
@@ -178,7 +187,7 @@ export function realEngineContract(
           stdio: 'inherit',
         });
         const ended = once(child, 'exit');
-        // Once it asks for the file, its journal has it.
+        // When the worker asks for the file, its journal has the id.
         const since = fake.requests.length;
         const hasAsked = () =>
           fake.requests.slice(since).some(({ endpoint }) => endpoint === statusEndpoint);
@@ -186,7 +195,7 @@ export function realEngineContract(
         child.kill(signal);
         expect(await ended).toEqual(signal === 'SIGTERM' ? [0, null] : [null, 'SIGKILL']);
         await queue.work(client(), { save });
-        await become({ completed: 1 });
+        await expectCounts({ completed: 1 });
         expect(saved).toHaveLength(1);
         expect(made()).toBe(1);
       },

@@ -6,25 +6,28 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { freePort } from './free-port.js';
 
-/** The Redis of this machine, if it has one. */
+/** The path of this machine's Redis, if it has one. */
 export const redisPath = (process.env['PATH'] ?? '')
   .split(delimiter)
   .map((folder) => join(folder, 'redis-server'))
   .find((path) => existsSync(path));
 
-/** Why tests with Redis cannot run here; `undefined` when they can. */
+/** The reason why tests with Redis cannot run on this machine; `undefined` if they can. */
 export const noRedis = redisPath === undefined ? 'redis-server is not installed' : undefined;
 
-/** A real Redis of a test, on a port of its own. */
+/** A real Redis for a test, on a separate port. */
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
-  /** Kills it and starts it again at the same port, with an empty memory unless it keeps a log. */
+  /**
+   * Kills the server and starts it again on the same port, with an empty memory unless it keeps a
+   * log.
+   */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a Redis; with `keeps` every write is on the disk before its answer. */
+/** Starts a Redis; with `keeps`, every write is on the disk before its answer. */
 export async function startRedis({ keeps = false } = {}): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'postreel-redis-'));
   const port = await freePort();
@@ -32,7 +35,7 @@ export async function startRedis({ keeps = false } = {}): Promise<RedisServer> {
   const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...log];
   const begin = async () => {
     const child = spawn('redis-server', args, { stdio: 'ignore' });
-    await answers(port, child);
+    await waitForAnswer(port, child);
     return child;
   };
   let child = await begin();
@@ -56,12 +59,12 @@ function kill(child: ChildProcess): Promise<void> {
   return ended;
 }
 
-async function answers(port: number, child: ChildProcess): Promise<void> {
+async function waitForAnswer(port: number, child: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 250; tries++) {
     if (child.exitCode !== null) {
       throw new Error(`redis-server ended with code ${child.exitCode}.`);
     }
-    if (await pong(port)) {
+    if (await isAlive(port)) {
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, 40));
@@ -69,7 +72,7 @@ async function answers(port: number, child: ChildProcess): Promise<void> {
   throw new Error('redis-server did not start within 10 s.');
 }
 
-function pong(port: number): Promise<boolean> {
+function isAlive(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ port, host: '127.0.0.1' }, () => socket.write('PING\r\n'));
     socket.once('data', (data) => {

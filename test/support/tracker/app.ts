@@ -12,7 +12,7 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Bundles an entry for the page as a script that sets one global. */
+/** Bundles a module for the page as a script that sets one global. */
 export async function bundle(entry: string, globalName: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [entry],
@@ -27,12 +27,12 @@ export async function bundle(entry: string, globalName: string): Promise<string>
   return outputFiles[0]!.text;
 }
 
-/** As it is shipped: `npm test` builds it first. Bundled once for all sites. */
+/** The bundle of the built package: `npm test` builds it first. Bundled once for all sites. */
 let shipped: Promise<string> | undefined;
 let reactPage: Promise<string> | undefined;
 let extras: Promise<string> | undefined;
 
-/** Policies of single paths: an opaque origin without any storage, and a network that is shut. */
+/** Content security policies of single paths: an opaque origin without storage, and no network. */
 const POLICIES: Record<string, string> = {
   '/sandbox': 'sandbox allow-scripts',
   '/consent': 'sandbox allow-scripts',
@@ -42,7 +42,7 @@ const POLICIES: Record<string, string> = {
   '/snippet/refused': "script-src 'unsafe-inline'",
 };
 
-/** The recipe for consent as the document has it, with the address of the service. */
+/** Bundles the documented recipe for consent, with the address of the service. */
 async function bundleRecipe(serviceUrl: string): Promise<string> {
   const text = readFileSync('docs/recipes/consent.md', 'utf8');
   const contents = (/```ts\n([\s\S]*?)```/.exec(text)?.[1] ?? '')
@@ -59,7 +59,7 @@ async function bundleRecipe(serviceUrl: string): Promise<string> {
   return outputFiles[0]!.text;
 }
 
-/** The inline snippet of the document, as a page would have it. */
+/** The documented inline snippet, with the address of the service. */
 const snippetFor = (serviceUrl: string): string =>
   (
     /<script>\s+\(function[\s\S]*?<\/script>/.exec(
@@ -70,14 +70,17 @@ const snippetFor = (serviceUrl: string): string =>
     `publicKey: 'pk_test', namespace: 'app', baseUrl: '${serviceUrl}'`,
   );
 
-/** The site of a customer: `/away` has no tracker, all others start one with what the query asks. */
+/**
+ * The site of a customer: `/away` has no tracker, all other pages start one with the options in the
+ * query.
+ */
 export async function startApp(serviceUrl: string): Promise<App> {
   shipped ??= bundle('dist/esm/tracker/index.js', 'postreel');
   const script = await shipped;
   const page = `<!doctype html><title>app</title><link rel="icon" href="data:,">
 <script src="/tracker.js"></script><script>
 window.notices = [];
-// Another host is another site; it needs no name of its own, since the server is the same.
+// A different host makes it a different site; the same server answers for both.
 const away = new URL('/away', location.href);
 away.hostname = 'localhost';
 window.otherSite = away.href;
@@ -116,7 +119,7 @@ function hurry(speed) {
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0] ?? '';
     if (path.startsWith('/collect')) {
-      return void answerBy(proxy, request, response).then((status) => proxied.push(status));
+      return void answerWith(proxy, request, response).then((status) => proxied.push(status));
     }
     if (path === '/react.js') {
       reactPage ??= bundle('test/support/tracker/react-page.ts', 'reactPage');
@@ -148,7 +151,7 @@ function hurry(speed) {
     response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html');
     response.setHeader('Content-Security-Policy', POLICIES[path] ?? '');
     if (path === '/moved') {
-      // To another page of the site, or to another site.
+      // A link to another page of the site, or to another site.
       const to = decodeURIComponent(request.url?.split('?')[1] ?? '');
       return response.writeHead(302, { Location: to || '/away' }).end();
     }
@@ -158,8 +161,8 @@ function hurry(speed) {
   return { url: await listen(server), proxied, close: () => close(server) };
 }
 
-/** Answers a request of Node by a handler that speaks `Request` and `Response`. */
-async function answerBy(
+/** Answers a Node request with a handler that uses `Request` and `Response`. */
+async function answerWith(
   handle: (request: Request) => Promise<Response>,
   request: IncomingMessage,
   response: ServerResponse,

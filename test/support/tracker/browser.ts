@@ -7,7 +7,7 @@ import { type BrowserContext, chromium, firefox } from 'playwright-core';
 
 const FIREFOX = '/usr/bin/firefox-esr';
 const CHROMIUM = '/usr/bin/chromium';
-/** A host that is not a secure context, as one of an intranet is not. */
+/** A host name that is not a secure context, like those of an intranet. */
 export const INSECURE = 'insecure.test';
 const ARGS = [
   '--no-sandbox',
@@ -22,10 +22,10 @@ const ARGS = [
 
 export type Engine = 'chromium' | 'firefox' | 'webkit';
 
-/** A tab, as far as every engine can be driven. */
+/** A tab, with the operations that every engine supports. */
 export interface Tab {
   goto(url: string): Promise<unknown>;
-  /** Runs a function in the page; what it returns has to be JSON. */
+  /** Runs a function in the page; its result must be JSON. */
   evaluate<Result>(work: () => Result | Promise<Result>): Promise<Result>;
   evaluate<Argument, Result>(
     work: (argument: Argument) => Result | Promise<Result>,
@@ -40,26 +40,27 @@ export interface Browser {
   newTab(): Promise<Tab>;
   /** Kills the browser as a power cut would, then opens it again. */
   killAndReopen(): Promise<void>;
-  /** Takes the network away from every tab, or brings it back. */
+  /** Disconnects every tab from the network, or connects it again. */
   setOffline(isOffline: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `TRACKER_CHROMIUM=packaged` asks for the browser from npm, as on a fresh machine. */
+/** `TRACKER_CHROMIUM=packaged` selects the browser from npm, as on a fresh machine. */
 export const hasSystemChromium =
   process.env.TRACKER_CHROMIUM !== 'packaged' && existsSync(CHROMIUM);
 
-/** Why Firefox cannot be driven here; `undefined` when it can. */
+/** The reason why Firefox cannot be driven on this machine; `undefined` if it can. */
 export function firefoxProblem(): string | undefined {
   if (!existsSync(FIREFOX)) {
     return `${FIREFOX} is not installed`;
   }
   const version = execFileSync(FIREFOX, ['--version'], { encoding: 'utf8' });
-  // Older ones lack the `network.addDataCollector` of WebDriver BiDi that playwright-core asks for.
+  // Older versions lack the `network.addDataCollector` of WebDriver BiDi that playwright-core
+  // needs.
   return Number(/(\d+)/.exec(version)?.[1]) < 143 ? `${version.trim()} is too old` : undefined;
 }
 
-/** A browser that playwright drives, with a profile of its own that survives a kill. */
+/** A browser driven by playwright, with a profile that survives a kill. */
 export interface Profile extends Browser {
   context: BrowserContext;
   kill(): Promise<void>;
@@ -110,7 +111,7 @@ async function launch(engine: Exclude<Engine, 'webkit'>, folder: string): Promis
       channel: 'moz-firefox',
       executablePath: FIREFOX,
       headless: true,
-      // A name that is not a secure context.
+      // A host name that is not a secure context.
       firefoxUserPrefs: { 'network.dns.localDomains': INSECURE },
     });
   }
@@ -122,11 +123,11 @@ async function launch(engine: Exclude<Engine, 'webkit'>, folder: string): Promis
   });
 }
 
-/** Serverless flags that would change what is measured here. */
+/** Removes flags for servers that would change the measurements. */
 const isHarmless = (flag: string): boolean =>
   !/single-process|user-data-dir|disable-back-forward|disable-web-security|incognito/.test(flag);
 
-/** The processes that this profile folder belongs to, and no others. */
+/** The processes of this profile folder, and no others. */
 function processesOf(folder: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -144,11 +145,11 @@ function kill(id: number): void {
   try {
     process.kill(id, 'SIGKILL');
   } catch {
-    // Gone by itself.
+    // The process has already ended.
   }
 }
 
-/** Waits for a condition; generous, since the machine may be busy. */
+/** Waits for a condition; with a long deadline, because the machine may be busy. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   deadlineMs = 120_000,

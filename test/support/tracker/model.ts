@@ -15,39 +15,42 @@ import {
 } from '../../../src/tracker/queue.js';
 import { createStore, type TextStore } from '../../../src/tracker/store.js';
 
-// Up to three tabs over one made-up localStorage, channel, network and clock. What they do, and in which
-// order, is drawn by a seed; what must never be is checked at each step and at the end.
+// Up to three tabs over one simulated localStorage, channel, network and clock. A seed decides what
+// they do, and in which order; the invariants are checked at each step and at the end.
 
-/** Faults that a test puts into a world, to see that they would be found. */
+/** Faults that a test puts into a world, to show that the model would find them. */
 export type Bug =
   | 'no mark before a request'
-  | 'what has ended stays stored'
-  | 'the own key is not read before a request'
+  | 'finished events stay stored'
+  | 'a tab does not read its own key before a request'
   | 'takes over without a lock and a wait'
   | 'takes over from tabs that answer'
-  | 'hears of no decision'
-  | 'writes no decision back'
-  | 'gives open requests up with its tracker'
-  | 'counts bytes for itself alone';
+  | 'ignores the decisions of other tabs'
+  | 'does not write a decision back'
+  | 'drops open requests when the tracker is disposed of'
+  | 'does not count the bytes of the other trackers';
 
 const PREFIX = 'postreel:model:';
 const CONSENT = `${PREFIX}consent`;
 const EMAILS = ['ann@example.com', 'bob@example.com'];
-/** Engines show a tab what another one wrote so much later. */
+/** The delay after which an engine shows a tab the writes of another one. */
 const MAX_LAG_MS = 51;
 const SETTLED_AFTER_MS = 100;
 const MAX_SILENCE_MS = 3000;
 const MAX_BYTES = 64_000;
 const DAY_MS = 86_400_000;
 
-/** What is true of one event, whatever the tabs believe. */
-interface Truth {
+/** The real state of one event, whatever the tabs assume. */
+interface EventState {
   readonly id: string;
   readonly at: number;
   accepted: number;
   sent: number;
   ends: End[];
-  /** The document names what happened: it may come twice, be lost, or survive an erasure. */
+  /**
+   * The documentation allows it in this world: the event may come twice, be lost, or survive an
+   * erasure.
+   */
   mayRepeat: boolean;
   mayBeLost: boolean;
   maySurvive: boolean;
@@ -57,20 +60,24 @@ interface Tab {
   readonly name: string;
   readonly queue: Queue;
   readonly erase: () => void;
-  /** All tabs of one page share the bytes that outlive it: here a page has one tracker more. */
+  /**
+   * All trackers of one page share the bytes that may outlive it: here a page has one more tracker.
+   */
   bytes: number;
   isGone: boolean;
-  /** Its tracker was disposed of. Its page lives, and its open requests are still answered. */
+  /**
+   * Its tracker was disposed of. Its page still exists, and its open requests are still answered.
+   */
   isDisposed: boolean;
   isFrozen: boolean;
   frozenSince: number;
-  /** Which calls of the store throw from now on. */
+  /** The calls of the store that throw from now on. */
   failure: 'none' | 'writes' | 'all';
-  /** What it must know by the books of the model. */
+  /** The decisions that the tab must know, according to the model. */
   known: Decisions;
   readonly inbox: Message[];
-  look: Look | undefined;
-  /** When its timer is due. */
+  look: Search | undefined;
+  /** The time when its timer fires. */
   wakeAt: number;
 }
 
@@ -81,8 +88,8 @@ interface Message {
   readonly pausedUntil: number;
 }
 
-/** A look at what others left, one step at a time. */
-interface Look {
+/** A search for the events of other tabs, one step at a time. */
+interface Search {
   stage: 'asked' | 'claimed';
   at: number;
   silent: Set<string>;
@@ -102,11 +109,11 @@ interface Write {
   readonly at: number;
 }
 
-/** Lives one random world to its end; returns what was not as promised. */
-export function liveWorld(seed: number, bug?: Bug): readonly string[] {
+/** Runs one random world to its end; returns the broken promises. */
+export function runWorld(seed: number, bug?: Bug): readonly string[] {
   const world = new World(seed, bug);
   const steps = 20 + Math.floor(world.random() * 80);
-  const weights = ACTS.map(([weight]) => weight * world.pick([0.2, 1, 1, 1, 5]));
+  const weights = ACTIONS.map(([weight]) => weight * world.pick([0.2, 1, 1, 1, 5]));
   world.start();
   for (let step = 0; step < steps && !world.problems.length; step++) {
     let ticket = world.random() * weights.reduce((sum, weight) => sum + weight, 0);
@@ -114,7 +121,7 @@ export function liveWorld(seed: number, bug?: Bug): readonly string[] {
       ticket -= weight;
       return ticket < 0;
     });
-    ACTS[index]![1](world);
+    ACTIONS[index]![1](world);
   }
   if (!world.problems.length) {
     world.end();
@@ -122,8 +129,8 @@ export function liveWorld(seed: number, bug?: Bug): readonly string[] {
   return world.problems;
 }
 
-/** What may happen, and how often. */
-const ACTS: readonly (readonly [weight: number, act: (world: World) => void])[] = [
+/** The possible actions and their weights. */
+const ACTIONS: readonly (readonly [weight: number, act: (world: World) => void])[] = [
   [16, (world) => world.onTab((tab) => world.track(tab))],
   [10, (world) => world.onTab((tab) => world.pump(tab))],
   [16, (world) => world.network()],
@@ -159,7 +166,7 @@ class World {
   readonly #delivery: 'no-duplicates' | 'no-loss';
   readonly #isProxy: boolean;
   readonly #hasStoreFaults: boolean;
-  readonly #truths = new Map<string, Truth>();
+  readonly #truths = new Map<string, EventState>();
   readonly #sizes = new Map<string, number>();
   #state: number;
   #tabs: Tab[] = [];
@@ -169,7 +176,7 @@ class World {
   #disk = new Map<string, string>();
   #requests: Request[] = [];
   #lock: Tab | undefined;
-  /** What was decided in any tab. */
+  /** The decisions made in any tab. */
   #decided = UNDECIDED;
 
   constructor(seed: number, bug: Bug | undefined) {
@@ -195,7 +202,7 @@ class World {
     return items[Math.floor(this.random() * items.length)]!;
   }
 
-  /** Runs something on a tab that is shown and can run. */
+  /** Runs an action on a tab that is visible and not frozen. */
   onTab(work: (tab: Tab) => void): void {
     const tabs = this.#tabs.filter(({ isFrozen, queue }) => !isFrozen && !queue.isLeft);
     if (tabs.length) {
@@ -233,7 +240,7 @@ class World {
     const { queue } = tab;
     this.#seeDecisions(tab);
     queue.obey();
-    // What is tracked without consent is held by the page, which is not modelled; or dropped.
+    // Events tracked without consent are held by the page, which is not modelled, or dropped.
     if (!queue.isAllowed) {
       return;
     }
@@ -246,7 +253,7 @@ class World {
       sent: 0,
       ends: [],
       mayRepeat: false,
-      // Another tab may have decided, of which this one has not heard.
+      // Another tab may have made a decision that this tab does not know yet.
       mayBeLost:
         isDenied(this.#decided) ||
         at <= this.#decided.erasedAt ||
@@ -279,11 +286,11 @@ class World {
       return;
     }
     const left = [...this.#keysOf(tab)].filter((key) => key !== CONSENT);
-    if (left.length && tab.failure === 'none' && this.#bug !== 'what has ended stays stored') {
+    if (left.length && tab.failure === 'none' && this.#bug !== 'finished events stay stored') {
       this.#fail(`${decision}: still stored: ${left.join()}`);
     }
     if (tab.failure !== 'none') {
-      // A store that takes no more cannot be cleaned for sure.
+      // A store that rejects writes may not be erasable.
       this.#allow('maySurvive');
     }
   }
@@ -303,13 +310,14 @@ class World {
     tab.failure = this.pick(['writes', 'all'] as const);
     for (const { record } of tab.queue.entries) {
       const truth = this.#truths.get(record.id)!;
-      // Memory ends with its page; what cannot be removed is sent by others as well.
+      // Events in memory end with their page; an entry that cannot be removed is sent by other tabs
+      // too.
       truth.mayBeLost = true;
       truth.mayRepeat ||= tab.failure === 'all';
     }
   }
 
-  /** One step of a look at what others left. */
+  /** One step of a search for the events of other tabs. */
   look(tab: Tab): void {
     const { queue, look } = tab;
     if (!queue.isAllowed && look?.stage !== 'claimed') {
@@ -357,7 +365,10 @@ class World {
     }
   }
 
-  /** A tab that lives did not answer: it was frozen. When it wakes in this very moment, both may send. */
+  /**
+   * A live tab did not answer because it was frozen. If it wakes at this moment, both tabs may
+   * send.
+   */
   #noteMistake(owner: Tab, { id }: EventRecord): void {
     const isWakeful = !owner.isFrozen && this.now < owner.frozenSince + 200;
     if (isWakeful || owner.isFrozen) {
@@ -379,7 +390,7 @@ class World {
   leave(tab: Tab): void {
     const { queue } = tab;
     this.#seeDecisions(tab);
-    // What is being taken over is not certain yet, and stays.
+    // Events whose takeover is not certain yet stay stored.
     const isCertain = tab.look?.stage !== 'claimed' && tab.failure === 'none';
     const own = queue.entries.filter(({ record }) => isCertain && record.owner === queue.owner);
     const before = this.#requests.length;
@@ -399,11 +410,11 @@ class World {
     }
   }
 
-  /** A tracker ends before its page, as with a route change, and another one starts. */
+  /** A tracker ends before its page, as with a route change, and another tracker starts. */
   dispose(tab: Tab): void {
     this.#seeDecisions(tab);
     tab.isDisposed = true;
-    tab.queue.leave(this.#bug === 'gives open requests up with its tracker');
+    tab.queue.leave(this.#bug === 'drops open requests when the tracker is disposed of');
     if (this.#lock === tab) {
       this.#lock = undefined;
     }
@@ -419,18 +430,18 @@ class World {
     }
   }
 
-  /** Every exit hands over what fits, unless something stands against it. */
+  /** Checks that the exit handed over everything that fits, unless a reason forbids it. */
   #checkExit({ queue, bytes }: Tab, own: readonly QueuedEvent[], wasHandedOver: boolean): void {
     const isKept = queue.isWithinSite && this.#delivery === 'no-loss';
     const isLeftBehind = (entry: QueuedEvent) =>
       own.includes(entry) && !entry.isSent && !!entry.record.email && entry.until <= this.now;
     const fits = ({ record }: QueuedEvent) => this.#sizeOf(record) + bytes < MAX_BYTES;
     if (wasHandedOver && !isKept && queue.entries.filter(isLeftBehind).some(fits)) {
-      this.#fail('an exit left behind what would have fitted');
+      this.#fail('an exit left events behind that would have fitted');
     }
   }
 
-  /** A page is left, and two others of the site start at once. */
+  /** A page is left, and two others of the site start at the same time. */
   rush(): void {
     this.onTab((tab) => {
       tab.queue.isPaused = true;
@@ -447,7 +458,7 @@ class World {
     if (left.length) {
       const tab = this.pick(left);
       tab.queue.comeBack();
-      // Its channel is opened again, which asks all tabs.
+      // Its channel is opened again, which sends a question to all tabs.
       this.#post(tab, { ...tab.queue.told, isQuestion: true, from: tab.name });
       this.look(tab);
       this.pump(tab);
@@ -456,7 +467,7 @@ class World {
 
   freeze(tab: Tab): void {
     tab.isFrozen = true;
-    // A tab that holds a lock is not frozen for long by any engine.
+    // No engine freezes a tab that holds a lock for long.
     if (this.#lock === tab) {
       tab.isFrozen = false;
     }
@@ -477,7 +488,7 @@ class World {
     }
   }
 
-  /** A page that ends without a word. */
+  /** A page ends without any event. */
   crash(tab: Tab): void {
     for (const { isStored, isSent, record } of tab.queue.entries) {
       const truth = this.#truths.get(record.id)!;
@@ -486,7 +497,7 @@ class World {
     this.#close(tab);
   }
 
-  /** All pages end, and the last seconds of the store are gone. */
+  /** All pages end, and the writes of the last seconds are lost. */
   kill(): void {
     const current = this.#current();
     for (const truth of this.#truths.values()) {
@@ -509,12 +520,12 @@ class World {
     this.#disk = this.#current();
   }
 
-  /** The page's own code calls `localStorage.clear()`. */
+  /** The page's code calls `localStorage.clear()`. */
   clear(): void {
     for (const truth of this.#truths.values()) {
       truth.mayBeLost = true;
     }
-    // A denial that no open tab knows of is forgotten.
+    // A denial that no open tab knows is lost.
     for (const key of this.#writes.keys()) {
       this.#write(key, undefined, '');
     }
@@ -522,7 +533,7 @@ class World {
 
   pass(ms: number): void {
     if (ms >= MAX_SILENCE_MS) {
-      // Within this time a tab that can run hears what others have sent, and answers.
+      // Within this time, a tab that is not frozen gets the messages of others and answers.
       for (const tab of this.#tabs.filter(({ isFrozen }) => !isFrozen)) {
         tab.inbox.splice(0).forEach((message) => this.#deliver(tab, message));
       }
@@ -538,7 +549,7 @@ class World {
     }
   }
 
-  /** A tab hears the next message. */
+  /** A tab receives the next message. */
   hear(): void {
     this.onTab((tab) => {
       const message = tab.inbox.shift();
@@ -549,7 +560,7 @@ class World {
   }
 
   #deliver(tab: Tab, { isQuestion, from, decisions, pausedUntil }: Message): void {
-    if (this.#bug !== 'hears of no decision') {
+    if (this.#bug !== 'ignores the decisions of other tabs') {
       tab.queue.hear(decisions);
       tab.queue.obey();
     }
@@ -570,7 +581,7 @@ class World {
         other.inbox.push(message);
       }
     }
-    // A tab that can run answers within its three seconds.
+    // A tab that is not frozen answers within its three seconds.
     if (message.isQuestion) {
       for (const other of this.#tabs) {
         while (other !== tab && !other.isFrozen && other.inbox.length) {
@@ -583,7 +594,7 @@ class World {
     }
   }
 
-  /** Something happens to a request: it is read, answered or lost. */
+  /** The next step of a request: it is read, answered or lost. */
   network(): void {
     const request = this.#requests.length ? this.pick(this.#requests) : undefined;
     if (!request) {
@@ -604,7 +615,7 @@ class World {
       this.#statuses.set(request, statuses);
       for (const { record } of request.entries) {
         const status = statuses.get(record.id)!;
-        // A 500 and a 408 leave open whether it was taken.
+        // A 500 and a 408 do not tell whether the event was taken.
         if (status === 200 || ((status === 500 || status === 408) && this.#chance(0.5))) {
           this.#accept(request.tab, record);
         }
@@ -631,13 +642,13 @@ class World {
     }
     this.#requests = this.#requests.filter((other) => other !== request);
     if (tab.isGone || (tab.queue.isLeft && !tab.isDisposed)) {
-      return; // nobody hears it
+      return; // no page is left to get the answer
     }
     const statuses = entries.map(statusOf);
     for (const [index, entry] of entries.entries()) {
       const status = statuses[index]!;
       const truth = this.#truths.get(entry.record.id)!;
-      // No answer, and one that leaves it open: three tries.
+      // No answer, or one that does not tell whether the event was taken: three attempts.
       truth.mayRepeat ||= status < 1 || status === 408 || status === 500;
     }
     tab.queue.answered(entries, (index) => ({ status: statuses[index]! }));
@@ -664,13 +675,13 @@ class World {
       this.#truths.get(record.id)!.mayBeLost ||= !isStored;
     }
     this.#tabs = this.#tabs.filter((other) => other !== tab);
-    // What was handed over goes on, or the browser drops it.
+    // Handed-over requests continue, or the browser drops them.
     this.#requests = this.#requests.filter(
       (request) => request.tab !== tab || (request.isKeptAlive && this.#chance(0.8)),
     );
   }
 
-  /** The world calms down: every tab ends, and a last visit finds what is left. */
+  /** The end of a world: every tab ends, and a last visit finds the remaining events. */
   end(): void {
     this.isOnline = true;
     for (const tab of this.#tabs) {
@@ -695,9 +706,9 @@ class World {
     this.#judge(tab);
   }
 
-  /** The network is fair and time passes, until nothing moves any more. */
+  /** The network works and time passes, until nothing changes any more. */
   #settle(): void {
-    // A look is repeated for a cause only: here, a few times.
+    // A search is repeated only for a reason: here, a few times.
     let looks = 4 * this.#tabs.length;
     for (let round = 0; round < 400; round++) {
       for (const tab of this.#tabs) {
@@ -729,10 +740,10 @@ class World {
       }
       this.now = Math.max(this.now + 120, isBusy ? 0 : Math.min(wakeAt, this.now + 300_001));
     }
-    this.#fail('it never came to rest');
+    this.#fail('the world never came to rest');
   }
 
-  /** What an open tab knows of the visitor's decisions, the store knows. */
+  /** Expects that the store has every decision that an open tab knows. */
   #checkKept(): void {
     const stored = decisionsOf(JSON.parse(this.#current().get(CONSENT) ?? 'null'));
     const keeps = this.#tabs.filter(({ queue, failure }) => queue.isStarted && failure === 'none');
@@ -753,7 +764,7 @@ class World {
       const { erasedAt } = tab.queue.decisions;
       const isErased = truth.at <= erasedAt || isDenied(tab.queue.decisions);
       if (!truth.accepted && !isEnded && !isOpen && !truth.mayBeLost && !isErased) {
-        this.#fail(`${truth.id} was lost without a word; ${tab.name} found nothing`);
+        this.#fail(`${truth.id} was lost and not reported; ${tab.name} found nothing`);
       }
       if (truth.sent > 3 && this.#delivery === 'no-duplicates' && !truth.mayRepeat) {
         this.#fail(`${truth.id} was sent ${truth.sent} times`);
@@ -784,7 +795,7 @@ class World {
             return store.keepsEvents;
           },
           get: (id) =>
-            world.#bug === 'the own key is not read before a request'
+            world.#bug === 'a tab does not read its own key before a request'
               ? (own.get(id) ?? store.get(id))
               : store.get(id),
           set: (record) => {
@@ -793,21 +804,22 @@ class World {
             return store.set(isBroken ? { ...record, isHandedOver: undefined } : record);
           },
           remove: (id) => {
-            if (world.#bug !== 'what has ended stays stored') {
+            if (world.#bug !== 'finished events stay stored') {
               store.remove(id);
             }
           },
-          decisions: () => (world.#bug === 'hears of no decision' ? UNDECIDED : store.decisions()),
+          decisions: () =>
+            world.#bug === 'ignores the decisions of other tabs' ? UNDECIDED : store.decisions(),
           saveDecisions: (decisions) => {
             const isNew = isAhead(decisions, tab.known);
-            if (isNew || world.#bug !== 'writes no decision back') {
+            if (isNew || world.#bug !== 'does not write a decision back') {
               store.saveDecisions(decisions);
             }
           },
         },
         budget: {
           take: (bytes) => {
-            const isBroken = world.#bug === 'counts bytes for itself alone';
+            const isBroken = world.#bug === 'does not count the bytes of the other trackers';
             const isTaken = isBroken || tab.bytes + bytes <= MAX_BYTES;
             tab.bytes += isTaken ? bytes : 0;
             return isTaken;
@@ -901,7 +913,7 @@ class World {
     return this.#sizes.get(id) ?? 200;
   }
 
-  /** What the tab sees of decisions now, it must know from now on. */
+  /** The decisions that the tab sees now must be known to it from now on. */
   #seeDecisions(tab: Tab): void {
     const text = tab.failure === 'all' ? undefined : this.#read(CONSENT, tab);
     tab.known = merge(tab.known, decisionsOf(JSON.parse(text ?? 'null')));
@@ -944,7 +956,7 @@ class World {
     };
   }
 
-  /** The answer to an open request decides, and nobody else, as long as its page lives. */
+  /** While its page lives, only the answer to an open request decides about its events. */
   #checkAnswered(tab: Tab, { id }: EventRecord, end: End): void {
     const isOpen = this.#requests.some(
       (request) =>
@@ -959,7 +971,7 @@ class World {
     }
   }
 
-  /** Nothing from before an erasure is written again by a tab that knows of the erasure. */
+  /** A tab that knows of an erasure does not write an event from before it again. */
   #checkAlive({ name, known }: Tab, { id, at }: EventRecord): void {
     if (at <= known.erasedAt) {
       this.#fail(`${name} stored ${id} again, which it knew to be erased`);
@@ -969,12 +981,15 @@ class World {
   #write(key: string, value: string | undefined, by: string): void {
     const writes = this.#writes.get(key) ?? [];
     const isOld = ({ at }: Write) => at < this.now - MAX_LAG_MS;
-    // What every tab sees by now hides all that was before.
+    // The last write that every tab can see hides all earlier ones.
     const recent = writes.slice(Math.max(0, writes.findLastIndex(isOld)));
     this.#writes.set(key, [...recent, { value, by, at: this.now }]);
   }
 
-  /** What a tab sees of a key: its own writes at once, those of others a moment later, in order. */
+  /**
+   * The value of a key for a tab: it sees its writes at once, and those of others a moment later,
+   * in order.
+   */
   #read(key: string, tab: Tab): string | undefined {
     const seen = Math.floor(this.now / MAX_LAG_MS);
     const isVisible = ({ by, at }: Write) => by === tab.name || Math.floor(at / MAX_LAG_MS) < seen;
@@ -998,7 +1013,7 @@ class World {
     );
   }
 
-  /** From now on this may happen to all that was tracked. */
+  /** From now on, this may happen to all events tracked so far. */
   #allow(what: 'mayBeLost' | 'maySurvive'): void {
     for (const truth of this.#truths.values()) {
       truth[what] = true;

@@ -8,10 +8,10 @@ export interface Sent {
   readonly body: { email?: string; event: string; data?: Record<string, unknown>; id?: string };
 }
 
-/** The service took the event. */
-export const taken = (): Response => new Response('{"success":true}');
+/** The service's response to an event that it took. */
+export const acceptedResponse = (): Response => new Response('{"success":true}');
 
-/** Just enough of a page for the logic that needs no real browser. */
+/** A minimal page for logic that needs no real browser. */
 export function fakePage(globals: Record<string, unknown> = {}) {
   const events = new EventTarget();
   const storage = fakeStorage();
@@ -31,8 +31,8 @@ export function fakePage(globals: Record<string, unknown> = {}) {
     sent,
     storage,
     events,
-    /** What the service answers. */
-    reply: (): Response | Promise<Response> => taken(),
+    /** The service's response to the next request. */
+    reply: (): Response | Promise<Response> => acceptedResponse(),
     start: (options: Partial<TrackerOptions> = {}) =>
       createTracker({
         publicKey: 'pk_test',
@@ -40,7 +40,7 @@ export function fakePage(globals: Record<string, unknown> = {}) {
         baseUrl: 'https://service.test',
         email: 'ann@example.com',
         fetch: async (url, init) => {
-          // The tracker sends text to a text address.
+          // as: the tracker sends text to a text address
           const body = JSON.parse(init!.body as string) as Sent['body'];
           sent.push({ url: url as string, init: init!, body });
           const { signal } = init!;
@@ -52,7 +52,7 @@ export function fakePage(globals: Record<string, unknown> = {}) {
         ...options,
       }),
     pass: async (ms: number) => {
-      // What is loaded later takes real time, of which the fake clock knows nothing.
+      // Modules load in real time, which the fake clock does not advance.
       await vi.dynamicImportSettled();
       await vi.advanceTimersByTimeAsync(ms);
       await vi.dynamicImportSettled();
@@ -67,7 +67,7 @@ export function fakePage(globals: Record<string, unknown> = {}) {
   return page;
 }
 
-/** A localStorage whose properties are what is stored, as a browser's are. */
+/** A localStorage whose properties are the stored entries, as in a browser. */
 export function fakeStorage(): Record<string, string> {
   const methods = {
     getItem(key: string) {
@@ -83,7 +83,10 @@ export function fakeStorage(): Record<string, string> {
   return Object.create(methods) as Record<string, string>;
 }
 
-/** Channels between the tabs of one page: they deliver at once, in order, and to no closed one. */
+/**
+ * Channels between the tabs of one page: they deliver at once, in order, and not to closed
+ * channels.
+ */
 function fakeChannels() {
   const open = new Set<FakeChannel>();
   class FakeChannel {

@@ -8,7 +8,7 @@ function Panel({ name }: { readonly name: string }) {
   return createElement('p', null, name);
 }
 
-/** Tracks data that no event can carry, in an effect of its own. */
+/** Tracks data that no event can carry, in an effect. */
 function Broken({ name }: { readonly name: string }) {
   const tracker = useTracker();
   useEffect(() => void tracker.track('viewed', { price: name === 'first' ? NaN : Infinity }));
@@ -17,7 +17,7 @@ function Broken({ name }: { readonly name: string }) {
 
 const loads = new Map<string, Promise<string>>();
 
-/** Waits for what it shows: at first, and again when asked for something else. */
+/** Suspends while its content loads: at first, and again when its name changes. */
 function Loading({ name }: { readonly name: string }) {
   useTrackOnMount('viewed', { name });
   const load = loads.get(name) ?? new Promise<string>((resolve) => setTimeout(resolve, 100, name));

@@ -10,7 +10,7 @@ const print = (figures: Figures, name: string) => console.log(name, JSON.stringi
 /**
  * Runs a few cases in an engine that may be missing; `npm run browsers` runs the rest.
  *
- * @param problem Why it cannot be driven here.
+ * @param problem - why the engine cannot be driven on this machine
  */
 export function describeSome(engine: Engine, problem: string | undefined, names: string[]): void {
   if (problem) {
@@ -21,7 +21,7 @@ export function describeSome(engine: Engine, problem: string | undefined, names:
   });
 }
 
-// A case that was renamed must not drop out of sight.
+// A renamed case must fail here instead of being skipped silently.
 function caseNamed(wanted: string): Case {
   const found = CASES.find(({ name }) => name === wanted);
   if (!found) {
@@ -31,7 +31,7 @@ function caseNamed(wanted: string): Case {
 }
 
 /**
- * Runs each case once, on a site of its own: those that allow it side by side, in one browser.
+ * Runs each case once, on a separate site: in parallel in one browser, unless a case is exclusive.
  * WebKit has one page.
  */
 export function describeCases(engine: Engine, cases: readonly Case[]): void {
@@ -41,8 +41,8 @@ export function describeCases(engine: Engine, cases: readonly Case[]): void {
   }, 180_000);
   afterAll(() => browser.close(), 60_000);
 
-  for (const { name, run, deliveries = DEFAULT, isAlone } of cases) {
-    const options = { timeout: 240_000, concurrent: !isAlone && engine !== 'webkit' };
+  for (const { name, run, deliveries = DEFAULT, isExclusive } of cases) {
+    const options = { timeout: 240_000, concurrent: !isExclusive && engine !== 'webkit' };
     for (const delivery of deliveries) {
       it(`${name} (${delivery})`, options, async () => {
         const world = await createWorld(browser, delivery, print);

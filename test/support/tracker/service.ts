@@ -12,27 +12,27 @@ export interface Arrival {
   readonly index: number;
 }
 
-/** What the service answers to one arrival. */
+/** The service's response to one arrival. */
 export interface Reply {
   readonly status: number;
   readonly headers?: Record<string, string>;
   readonly body?: string;
-  /** The answer never reaches the page: the connection ends, or it lacks the consent of CORS. */
+  /** The response never reaches the page: the connection ends, or the CORS header is missing. */
   readonly isLost?: 'reset' | 'unreadable';
 }
 
 export interface Service {
   readonly url: string;
-  /** Everything that arrived, refusals included. */
+  /** All events that arrived, including rejected ones. */
   readonly arrivals: Arrival[];
-  /** What was answered with 200. */
+  /** The events that were answered with 200. */
   readonly accepted: Arrival[];
   reply: (arrival: Arrival) => Reply | Promise<Reply>;
   reset(): void;
   close(): Promise<void>;
 }
 
-/** A real server that accepts events from any origin and logs every one. */
+/** A real server that accepts events from any origin and records every one. */
 export async function startService(): Promise<Service> {
   const ok = () => ({ status: 200 });
   const service = {
@@ -63,7 +63,7 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
     return response.writeHead(204, CORS).end();
   }
   const chunks: Buffer[] = [];
-  // A page that dies while it sends is an arrival that never completes.
+  // If a page dies while it sends, its request never completes.
   for await (const chunk of request) {
     chunks.push(chunk as Buffer);
   }
@@ -80,7 +80,8 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
     accepted.push(arrival);
   }
   if (isLost === 'reset') {
-    // In the middle of the answer: before it, Chromium sends the request again by itself.
+    // The connection ends in the middle of the response: before it, Chromium sends the request
+    // again by itself.
     response.writeHead(status, { ...CORS, 'Content-Length': '99' }).write('{');
     return setTimeout(() => request.socket.destroy(), 20);
   }
@@ -90,7 +91,7 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
     .end(body);
 }
 
-/** Ports that this process has had: an origin that comes again would bring its storage along. */
+/** The ports used by this process: a reused origin would bring its storage along. */
 const used = new Set<number>();
 
 /** Listens on a free port of the loopback address and returns the address. */

@@ -6,35 +6,35 @@ import { type Browser, type Tab, until } from './browser.js';
 const DRIVER = '/usr/bin/WebKitWebDriver';
 const SCREEN = '/usr/bin/Xvfb';
 
-/** Debian keeps the browser of the driver in a folder that names the machine. */
+/** Debian keeps the driver's browser in a folder that is named after the architecture. */
 const miniBrowser = (): string | undefined =>
   readdirSync('/usr/lib')
     .map((name) => `/usr/lib/${name}/webkit2gtk-4.1/MiniBrowser`)
     .find((path) => existsSync(path));
 
-/** Why WebKit cannot be driven here; `undefined` when it can. */
+/** The reason why WebKit cannot be driven on this machine; `undefined` if it can. */
 export const webkitProblem = (): string | undefined =>
   existsSync(DRIVER) && existsSync(SCREEN) && miniBrowser()
     ? undefined
     : 'webkit2gtk-driver or xvfb is not installed';
 
 /**
- * Enough on a busy machine. A command that meets a page as it goes into the back/forward cache is
- * never answered, and keeps all others waiting.
+ * Long enough for a busy machine. A command to a page that is entering the back/forward cache never
+ * returns, and blocks all others.
  */
 const LONGEST_COMMAND = 30_000;
 
-/** Displays that this process has started; each browser has one of its own. */
+/** The number of displays that this process has started; each browser has a separate one. */
 let displays = 0;
 
 type Method = 'GET' | 'POST' | 'DELETE';
 
-/** Sends one command of WebDriver; resolves to its value. */
+/** Sends one WebDriver command; resolves to its value. */
 type Command = (method: Method, path: string, body?: object) => Promise<unknown>;
 
 /**
- * Opens WebKitGTK by W3C WebDriver: its engine, not Safari. A session is private, so nothing
- * survives a kill, and its network cannot be taken away.
+ * Opens WebKitGTK over W3C WebDriver: it has Safari's engine, but is not Safari. A session is
+ * private, so nothing survives a kill, and its network cannot be disconnected.
  */
 export async function openWebkit(): Promise<Browser> {
   const display = `:${100 + (process.pid % 5000) * 12 + displays++}`;
@@ -69,7 +69,7 @@ export async function openWebkit(): Promise<Browser> {
   })) as { sessionId: string };
   const command: Command = (method, path, body) =>
     send(`${root}/${sessionId}${path}`, method, body);
-  // By the clock of the page, which may run a thousand times as fast.
+  // Measured by the clock of the page, which may run a thousand times as fast.
   await command('POST', '/timeouts', { script: 1000 * LONGEST_COMMAND });
   return {
     engine: 'webkit',
@@ -84,7 +84,10 @@ export async function openWebkit(): Promise<Browser> {
   };
 }
 
-/** WebDriver talks to one window at a time: a command names its window first, and waits its turn. */
+/**
+ * WebDriver addresses one window at a time: each command selects its window first, and waits for
+ * its turn.
+ */
 function tabsOf(command: Command, first: unknown): () => Promise<Tab> {
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -94,7 +97,7 @@ function tabsOf(command: Command, first: unknown): () => Promise<Tab> {
   };
   return async () => {
     const { handle } = (await inTurn(async () => {
-      // A new window needs one that is open.
+      // A new window needs an open one.
       await command('POST', '/window', { handle: first });
       return command('POST', '/window/new', { type: 'tab' });
     })) as { handle: string };
@@ -118,7 +121,7 @@ function tabsOf(command: Command, first: unknown): () => Promise<Tab> {
         if (problem) {
           throw new Error(problem);
         }
-        // What the page returned, which only the caller knows.
+        // as: the value that the page returned, whose type only the caller knows
         return value as never;
       },
     };

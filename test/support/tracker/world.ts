@@ -4,12 +4,12 @@ import { type App, startApp } from './app.js';
 import { type Browser, type Tab, until } from './browser.js';
 import { type Service, startService } from './service.js';
 
-/** What the pages of the app define. */
+/** The globals that the pages of the app define. */
 declare global {
-  // Globals of the page, which `evaluate` runs in.
+  // Globals of the page in which `evaluate` runs its function.
   var tracker: Tracker;
   var notices: Notice[];
-  /** What the recipe for consent exports, in its page. */
+  /** The exports of the recipe for consent, in its page. */
   var recipe: { tracker: Tracker; decide: (answer: 'granted' | 'denied') => void };
   /** A page without a tracker on another site. */
   var otherSite: string;
@@ -18,28 +18,28 @@ declare global {
     start(options: Partial<TrackerOptions>): void;
     wasRestored?: boolean;
     popup?: Window | null;
-    /** Ends a wait that a case has made. */
-    goOn?: () => void;
+    /** Ends a wait that a case has started. */
+    endWait?: () => void;
     setTimeout(code: string, delayMs?: number): number;
   }
 }
 
-/** What the app is asked for. */
+/** The options in the query of an app's page. */
 export interface PageOptions extends Partial<TrackerOptions> {
-  /** Code that runs before the tracker starts, and code that runs at once after. */
+  /** Code that runs before the tracker starts, and code that runs right after. */
   readonly before?: string;
   readonly after?: string;
-  /** Makes the time of the page run so many times as fast. */
+  /** Speeds up the clock of the page by this factor. */
   readonly speed?: number;
 }
 
 /** A tracker that sends nothing before its page ends. */
 export const UNSENT: PageOptions = { limit: { perSecond: 1, burst: 0 } };
 
-/** A function as code of a page. */
+/** The source of a function, called in a page. */
 export const code = (work: () => void): string => `(${work.toString()})()`;
 
-/** What a tracker told, as the page noted it. */
+/** A notice of a tracker, as the page recorded it. */
 export interface Notice {
   readonly name: string;
   readonly reason?: string;
@@ -47,7 +47,7 @@ export interface Notice {
   readonly [detail: string]: unknown;
 }
 
-/** What the keys of the app's trackers begin with. */
+/** The prefix of the keys of the app's trackers. */
 export const PREFIX = 'postreel:app:';
 
 export type Delivery = 'no-duplicates' | 'no-loss';
@@ -58,12 +58,12 @@ export interface Figures {
   readonly duplicates: number;
 }
 
-/** The app and the service, on origins of their own, in a browser that others may share. */
+/** The app and the service, on separate origins, in a browser that others may share. */
 export interface World {
   readonly app: App;
   readonly service: Service;
   readonly browser: Browser;
-  /** What every tracker promises that does not ask for something else. */
+  /** The default `delivery` of every tracker. */
   readonly delivery: Delivery;
   /** Opens the app with a tracker; `path` may name another page or host. */
   readonly open: (options?: PageOptions, path?: string) => Promise<Tab>;
@@ -72,18 +72,18 @@ export interface World {
   /** Opens a page without a tracker: a path of the app, or a whole address. */
   readonly visit: (path: string) => Promise<Tab>;
   /**
-   * Waits until a page with a tracker has taken over all that others left, an event planted for
-   * this purpose included, and until nothing is stored that could still be sent.
+   * Waits until a page with a tracker has taken over all events of other pages, including one
+   * planted for this purpose, and until no sendable event is stored.
    */
   readonly settled: (page: Tab) => Promise<void>;
-  /** The events in localStorage, of all tabs. */
+  /** The number of events in localStorage, of all tabs. */
   readonly stored: (page: Tab) => Promise<number>;
-  /** Counts what arrived by the number in each event, notes it and returns it. */
+  /** Counts the arrived events by the number in each event, records the counts and returns them. */
   readonly figures: (name: string, sent: number) => Figures;
   readonly close: () => Promise<void>;
 }
 
-/** A site of its own for one run of one case. */
+/** Creates a separate site for one run of one case. */
 export async function createWorld(
   browser: Browser,
   delivery: Delivery,
@@ -132,7 +132,7 @@ export async function createWorld(
       return figures;
     },
     close: async () => {
-      // Those that a case left open, or that died with their browser.
+      // Tabs that a case left open, or that died with their browser.
       await Promise.all(opened.map((page) => page.close().catch(() => undefined)));
       await app.close();
       await service.close();
@@ -140,12 +140,12 @@ export async function createWorld(
   };
 }
 
-/** Everything arrived, and nothing twice. */
+/** Every event arrived, and none twice. */
 export const expectExactly = ({ sent, delivered, duplicates }: Figures): void => {
   expect({ delivered, duplicates }).toEqual({ delivered: sent, duplicates: 0 });
 };
 
-/** `no-loss` may repeat what it cannot know to have arrived; it may not lose anything. */
+/** `no-loss` may repeat an event whose arrival it cannot know; it may not lose any. */
 export const expectAsPromised = (delivery: Delivery, figures: Figures): void => {
   if (delivery === 'no-duplicates') {
     expectExactly(figures);
@@ -154,7 +154,7 @@ export const expectAsPromised = (delivery: Delivery, figures: Figures): void => 
   }
 };
 
-/** Runs in the page: an event of a page that was left, which some tab must find. */
+/** Runs in the page: plants the event of a page that was left, which some tab must find. */
 function plantMarker(marker: string): void {
   localStorage[marker] = JSON.stringify({
     id: marker,
@@ -167,6 +167,6 @@ function plantMarker(marker: string): void {
   dispatchEvent(new Event('focus'));
 }
 
-/** Runs in the page: the events in localStorage. What the visitor decided is none. */
+/** Runs in the page: counts the events in localStorage. The visitor's decision is not an event. */
 const countStored = (): number =>
   Object.keys(localStorage).filter((key) => /^postreel:app:(?!consent$)./.test(key)).length;

@@ -1,11 +1,11 @@
 import type { Call, MediaClient, MessagingClient } from 'postreel';
 import type { FakeMedia, FakeMessaging } from 'postreel/testing';
 
-/** One call whose effect, if it has any, can be told from every other. */
+/** One call whose effect, if it has one, is distinct from every other effect. */
 export interface ChaosCall {
   readonly kind: string;
   readonly call: Call<unknown>;
-  /** The name of its effect in the log; `undefined` for a read. */
+  /** The name of its effect in the service's records; `undefined` for a read. */
   readonly effect: string | undefined;
 }
 
@@ -18,7 +18,7 @@ type Kind = (clients: Clients, id: string, signal: AbortSignal | undefined) => C
 
 const from = 'shop@example.com';
 
-/** Calls that happen once or not at all, whatever the network does. */
+/** Calls that must happen at most once, whatever the network does. */
 const once: Record<string, Kind> = {
   send: ({ messaging }, id, signal) =>
     messaging.send({ from, to: 'ann@example.com', subject: id, body: 'Hi' }, { signal }),
@@ -38,7 +38,7 @@ const once: Record<string, Kind> = {
     media.generate.audio({ content: id, voiceId: 'voice_1' }, { signal }),
 };
 
-/** Calls that may be repeated: the last state is what counts. */
+/** Calls that may be repeated, because only the last state counts. */
 const repeatable: Record<string, Kind> = {
   upsert: ({ messaging }, id, signal) =>
     messaging.contacts.create({ email: `${id}@example.com`, subscribed: false }, { signal }),
@@ -57,18 +57,18 @@ const reads: Record<string, Kind> = {
 
 const kinds = Object.entries({ ...once, ...repeatable, ...reads });
 
-/** Starts the call of a number. */
+/** Starts the call with this number. */
 export function startCall(clients: Clients, number: number, signal?: AbortSignal): ChaosCall {
-  const [kind, start] = kinds[number % kinds.length] as [string, Kind]; // the index is inside
+  const [kind, start] = kinds[number % kinds.length] as [string, Kind]; // as: the index is in range
   const id = `${kind.toLowerCase()}-${number}`;
   return { kind, call: start(clients, id, signal), effect: kind in reads ? undefined : id };
 }
 
-/** How often each effect happened, by the services' own records. */
+/** How often each effect happened, by the services' records. */
 export function countEffects(fake: FakeMessaging, fakeMedia: FakeMedia): Map<string, number> {
   const counts = new Map<string, number>();
   const add = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
-  // Two recipients are two mails of one effect: each of them may get one.
+  // A mail to two recipients is one effect, but two entries in the outbox.
   for (const { subject, to } of fake.outbox) {
     add(to === 'bea@example.com' ? `${subject} bea` : subject);
   }

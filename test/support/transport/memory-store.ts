@@ -2,8 +2,8 @@ import type { RateBudgetStore } from 'postreel';
 import { capacityOf } from '../../../src/core/limit/rate-store.js';
 
 /**
- * A store for all the budgets of one test, whatever their group: so each client with a group of its own is
- * as good as a process of its own. It goes by `Date`.
+ * A store for all budgets of one test, whatever their group: a client with a separate group behaves
+ * like a client in another process. It uses `Date`.
  */
 export function memoryStore() {
   const slots = new Map<string, number>();
@@ -22,7 +22,7 @@ export function memoryStore() {
     taken.forEach((name) => leases.set(name, Date.now() + leaseMs));
     return taken;
   };
-  // Async, so that it is as far away as a real one.
+  // Asynchronous, like a real store.
   const store: Required<RateBudgetStore> = {
     async take(_, limits, leaseMs, count = 1) {
       await Promise.resolve();

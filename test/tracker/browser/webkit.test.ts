@@ -4,8 +4,8 @@ import { webkitProblem } from '../../support/tracker/webkit.js';
 describeSome('webkit', webkitProblem(), [
   'delivers 15 events before a page of the site that has no tracker',
   'delivers 15 events before another site',
-  'goes on after the back/forward cache',
+  'continues after the back/forward cache',
   'keeps an event that is refused after a route change',
-  'hears of a grant in another open tab, and of none in a later one',
-  'hands over nothing at its end that deny() has erased in another tab',
+  'follows a grant in another open tab, but not in a later tab',
+  'hands over no event at its end that deny() has erased in another tab',
 ]);

@@ -14,8 +14,8 @@ import {
 
 const tracker = createTracker({ publicKey: 'pk_test', baseUrl: 'https://service.test' });
 
-// What it does in a page, under StrictMode too, is tested in the browser.
-describe('react on a server', () => {
+// The tests in the browser show what the hooks do in a page, also under StrictMode.
+describe('React on a server', () => {
   it('renders without tracking', () => {
     const dropped: unknown[] = [];
     tracker.on('dropped', (detail) => dropped.push(detail));
@@ -26,7 +26,7 @@ describe('react on a server', () => {
     const html = renderToString(createElement(TrackerProvider, { tracker }, createElement(Page)));
     expect([html, dropped]).toEqual(['<p>true</p>', []]);
   });
-  it('says once what is missing without a provider, and renders', async () => {
+  it('logs one error if the provider is missing, and renders', async () => {
     const error = vi.spyOn(console, 'error').mockReturnValue();
     const outcomes: unknown[] = [];
     const Page = () => {
@@ -39,7 +39,7 @@ describe('react on a server', () => {
     expect(await Promise.all(outcomes)).toEqual([{ status: 'dropped' }, { status: 'dropped' }]);
     error.mockRestore();
   });
-  it('finds the provider that another copy of the module has rendered', () => {
+  it('finds a provider that another copy of the module rendered', () => {
     // A provider in ESM and a hook in CommonJS.
     const path = resolve('dist/cjs/tracker/react/index.js');
     const copy = createRequire(import.meta.url)(path) as { useTracker: typeof useTracker };
@@ -56,7 +56,7 @@ describe('react on a server', () => {
       /^("use strict";\s*)?['"]use client['"]/,
     );
   });
-  it('hands out hooks that know an event map', () => {
+  it('returns hooks that know an event map', () => {
     const hooks = createTrackerHooks<{ viewed: { page: string } }>();
     const Page = () => {
       hooks.useTrackOnMount('viewed', { page: '/' });

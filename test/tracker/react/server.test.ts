@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Plugin, build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 
-/** What bundlers make of a module that is marked for the client: its exports are names only. */
+/** Mimics a bundler's handling of a module marked for the client: its exports become references. */
 const clientReferences: Plugin = {
   name: 'client-references',
   setup: (bundler) => {
@@ -15,7 +15,7 @@ const clientReferences: Plugin = {
   },
 };
 
-/** Bundles a server component as a framework does, and runs what it exports as `render`. */
+/** Bundles a server component as a framework does, and runs its export `render`. */
 async function renderOnServer(contents: string): Promise<{ output: unknown; inputs: string[] }> {
   const { outputFiles, metafile } = await build({
     stdin: { contents, loader: 'ts', resolveDir: process.cwd() },
@@ -36,7 +36,7 @@ async function renderOnServer(contents: string): Promise<{ output: unknown; inpu
 }
 
 describe('a server component', () => {
-  it('imports types and takes no code along', async () => {
+  it('imports types without any code', async () => {
     const { output, inputs } = await renderOnServer(`
       import type { Tracker } from './dist/esm/tracker/index.js';
       import type { TrackerProviderProps } from './dist/esm/tracker/react/index.js';
@@ -46,7 +46,7 @@ describe('a server component', () => {
     expect(output).toBe('shop');
     expect(inputs.filter((path) => path.includes('tracker'))).toEqual([]);
   });
-  it('renders the provider, whose code stays at the client', async () => {
+  it('renders the provider, whose code stays on the client', async () => {
     const { output, inputs } = await renderOnServer(`
       import { createElement } from 'react';
       import { TrackerProvider } from './dist/esm/tracker/react/index.js';

@@ -6,8 +6,8 @@ import { mediaOver, messagingOver } from '../../support/clients.js';
 type Globals = Readonly<Record<string, unknown>>;
 
 const { Request, Headers, FormData, Response } = nodeFetch3;
-// Its types are written for another version of TypeScript's own.
-const nodeFetch2 = createRequire(import.meta.url)('node-fetch-2') as Globals; // a module with names
+// Its types are written for another version of TypeScript.
+const nodeFetch2 = createRequire(import.meta.url)('node-fetch-2') as Globals; // as: its exports have these names
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
 
@@ -21,7 +21,7 @@ function stubAll(globals: Globals): void {
   }
 }
 
-/** A service that must not be asked, or that answers. */
+/** A service that counts its requests and answers them. */
 function service() {
   let requests = 0;
   const answer = new globalThis.Response('{"success":true,"data":{"emails":[]}}');
@@ -29,25 +29,28 @@ function service() {
   return { fetch, requests: () => requests };
 }
 
-describe('where a program has put into the place of the globals', () => {
+describe('if a program has replaced the global classes with', () => {
   it.each<[string, Globals]>([
     ['all of node-fetch 3', { Request, Headers, FormData, Response }],
     ['the Request of node-fetch 3', { Request }],
     ['the Request of node-fetch 2', { Request: nodeFetch2['Request'] }],
-  ])('%s, the first call says so, and nothing is sent', async (_, globals) => {
-    const { fetch, requests } = service();
-    stubAll(globals);
-    for (const call of [
-      messagingOver(fetch).send(mail),
-      messagingOver(fetch).contacts.get('con_1'),
-      mediaOver(fetch).generate.audio({ content: 'Hello', voiceId: 'v' }),
-    ]) {
-      const { error } = await call.safe();
-      expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not-sent' });
-      expect(error?.message).toMatch(/^The global `Request` is not the one of the web standard/);
-    }
-    expect(requests()).toBe(0);
-  });
+  ])(
+    '%s, the first call is rejected with a clear error, and nothing is sent',
+    async (_, globals) => {
+      const { fetch, requests } = service();
+      stubAll(globals);
+      for (const call of [
+        messagingOver(fetch).send(mail),
+        messagingOver(fetch).contacts.get('con_1'),
+        mediaOver(fetch).generate.audio({ content: 'Hello', voiceId: 'v' }),
+      ]) {
+        const { error } = await call.safe();
+        expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not-sent' });
+        expect(error?.message).toMatch(/^The global `Request` is not the one of the web standard/);
+      }
+      expect(requests()).toBe(0);
+    },
+  );
 
   it.each<[string, Globals]>([
     ['the Headers of node-fetch 3', { Headers }],

@@ -33,18 +33,18 @@ const fetches = { 'the global fetch': undefined, undici: undici.fetch, 'node-fet
 
 /** Posts a form to an endpoint that has no method yet. */
 function post(body: unknown, fetch?: unknown) {
-  const { port } = server.address() as AddressInfo; // of TCP
+  const { port } = server.address() as AddressInfo; // as: it listens on a port
   const client = new MessagingClient({
     apiKey: 'sk_test_key',
     baseUrl: `http://127.0.0.1:${port}`,
     dangerouslyAllowPlainHttp: true,
     rateLimit: false,
-    fetch: fetch as typeof globalThis.fetch | undefined, // each is called as `fetch` is
+    fetch: fetch as typeof globalThis.fetch | undefined, // as: each is called like `fetch`
   });
   return client.request('POST', '/new', { body }).safe();
 }
 
-/** What arrived last, as a service reads it. */
+/** The form that arrived last, parsed as a service does. */
 async function lastForm(): Promise<[string, unknown][]> {
   const { type, bytes } = arrived.at(-1)!;
   const headers = { 'content-type': type };
@@ -59,7 +59,7 @@ async function lastForm(): Promise<[string, unknown][]> {
 const classes = { 'of the runtime': FormData, 'of undici': undici.FormData };
 
 describe.each(Object.entries(classes))('a form %s', (_, Form) => {
-  it.each(Object.entries(fetches))('arrives whole by %s', async (_name, fetch) => {
+  it.each(Object.entries(fetches))('arrives whole over %s', async (_name, fetch) => {
     const form = new Form();
     form.append('name "of" it', 'Ann\nBö');
     form.append('file', new Blob(['x,y\r\n'], { type: 'text/csv' }), 'a "b".csv');
@@ -75,7 +75,7 @@ describe.each(Object.entries(classes))('a form %s', (_, Form) => {
   });
 });
 
-it('a form of node-fetch arrives, where it holds no file of its own', async () => {
+it("a form of node-fetch arrives if it holds no file of node-fetch's class", async () => {
   const form = new nodeFetch3.FormData();
   form.append('name', 'Ann');
   await post(form);
@@ -88,7 +88,7 @@ it('a form of node-fetch arrives, where it holds no file of its own', async () =
   expect(arrived).toHaveLength(before);
 });
 
-it('what only calls itself a form is refused', async () => {
+it('an object that only claims to be a form is rejected', async () => {
   const other = runInContext(
     'new (class FormData { streams = []; get [Symbol.toStringTag]() { return "FormData"; } })()',
     createContext(),

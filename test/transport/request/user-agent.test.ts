@@ -4,14 +4,14 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { versionFile } from '../../../scripts/release/version.js';
 import { answering, mediaOver, messagingOver } from '../../support/clients.js';
 
-const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }; // npm's format
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }; // as: npm's format
 
 afterEach(() => {
   vi.unstubAllGlobals();
 });
 
 describe('the user agent', () => {
-  it('on a server is the package, with the version of its manifest', async () => {
+  it('on a server names the package and the version in its manifest', async () => {
     const { fetch, requests } = answering(() => ({ success: true, data: { fileId: 'f' } }));
     await messagingOver(fetch).contacts.get('con_1');
     await mediaOver(fetch).generate.audio({ content: 'Hello', voiceId: 'v' });
@@ -26,14 +26,14 @@ describe('the user agent', () => {
     expect(agents).toEqual(Array(3).fill(`postreel/${version}`));
   });
 
-  it("is the caller's own where one is given", async () => {
+  it('can be replaced by the caller', async () => {
     const { fetch, requests } = answering(() => ({}));
     const headers = { 'User-Agent': 'shop/1.0' };
     await messagingOver(fetch, { headers }).contacts.get('con_1');
     expect(requests[0]?.headers.get('user-agent')).toBe('shop/1.0');
   });
 
-  it("in a browser is the browser's: another one would need the service's consent", async () => {
+  it("in a browser is the browser's: another one would need a CORS header of the service", async () => {
     vi.stubGlobal('window', { document: {} });
     const { fetch, requests } = answering(() => ({}));
     const messaging = messagingOver(fetch, { apiKey: 'pk_test_key' });

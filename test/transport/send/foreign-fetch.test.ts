@@ -6,7 +6,7 @@ const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', b
 const read = new Response('{}');
 await read.text();
 
-/** What a `fetch` of the user returns, and what the error says about it. */
+/** The return values of a custom `fetch`, and the matching error messages. */
 const returned: readonly [string, () => unknown, string][] = [
   ['nothing', () => undefined, 'returned undefined'],
   ['null', () => null, 'returned null'],
@@ -26,9 +26,9 @@ async function sendOver(answer: () => unknown) {
   return { error, requests };
 }
 
-describe('a `fetch` that returns', () => {
+describe('a call whose `fetch` returns', () => {
   it.each(returned)(
-    '%s is told so at once, and nothing is sent again',
+    '%s is rejected at once, and nothing is sent again',
     async (_, answer, words) => {
       const { error, requests } = await sendOver(answer);
       expect(error).toMatchObject({ name: 'UnexpectedResponseError', outcome: 'unknown' });
@@ -39,8 +39,8 @@ describe('a `fetch` that returns', () => {
   );
 });
 
-describe('a `fetch` that throws', () => {
-  const unreadable = (name: string) =>
+describe('a call whose `fetch` throws', () => {
+  const errorWithUnreadable = (name: string) =>
     Object.defineProperty(new Error('x'), name, {
       get(): never {
         throw new Error('unreadable');
@@ -48,12 +48,12 @@ describe('a `fetch` that throws', () => {
     });
 
   it.each(['code', 'cause', 'message', 'errors', 'syscall', 'name'])(
-    'an error whose %s cannot be read has an unknown outcome, and was not aborted',
+    'an error with an unreadable %s has an unknown outcome, and does not count as aborted',
     async (name) => {
       const { error, requests } = await sendOver(() => {
-        throw unreadable(name);
+        throw errorWithUnreadable(name);
       });
-      // Without a name or a message it may be no fault of the network at all.
+      // Without a name or a message, the error may not be a network error at all.
       expect(error?.code).toMatch(/^(CONNECTION_LOST|UNEXPECTED_ERROR)$/);
       expect(error?.outcome).toBe('unknown');
       expect(requests).toBe(1);
@@ -65,7 +65,7 @@ describe('a `fetch` that throws', () => {
   };
   const opaque = () => new Proxy({}, { get: fails, ownKeys: fails, getPrototypeOf: fails });
 
-  it('what cannot be looked at has an unknown outcome, and was not aborted', async () => {
+  it('an unreadable value has an unknown outcome, and does not count as aborted', async () => {
     const { error, requests } = await sendOver(() => {
       // eslint-disable-next-line @typescript-eslint/only-throw-error -- a fetch may throw anything
       throw opaque();
@@ -74,7 +74,7 @@ describe('a `fetch` that throws', () => {
     expect(requests).toBe(1);
   });
 
-  it('an error that holds what cannot be looked at is a lost connection', async () => {
+  it('an error that holds an unreadable value is a lost connection', async () => {
     const request = opaque();
     const { error, requests } = await sendOver(() => {
       throw Object.assign(new Error('x'), { request });
@@ -84,7 +84,7 @@ describe('a `fetch` that throws', () => {
     expect(requests).toBe(1);
   });
 
-  it('an error of ours about another call has an outcome of its own', async () => {
+  it('a PostreelError of another call keeps a separate outcome', async () => {
     const other = new PostreelError('another call', { code: 'NOT_CONNECTED', outcome: 'not-sent' });
     const { error, requests } = await sendOver(() => {
       throw other;
@@ -95,8 +95,8 @@ describe('a `fetch` that throws', () => {
   });
 });
 
-describe('a `fetch` that follows redirects in spite of `manual`', () => {
-  it('does not turn a send into a GET that succeeds', async () => {
+describe('a call whose `fetch` follows redirects in spite of `manual`', () => {
+  it('does not succeed by turning a send into a GET', async () => {
     const { error, requests } = await sendOver(() =>
       Object.defineProperty(Response.json({ success: true, data: {} }), 'redirected', {
         value: true,

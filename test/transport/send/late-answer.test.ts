@@ -7,7 +7,7 @@ const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', b
 
 useFakeTime();
 
-/** A service that answers after so many seconds, unless its caller has let go. */
+/** A service that answers after this many seconds, unless the caller aborts the request. */
 function answeringAfter(seconds: number, data: unknown) {
   const ends: string[] = [];
   const startedAt = Date.now();
@@ -20,13 +20,13 @@ function answeringAfter(seconds: number, data: unknown) {
       }, seconds * 1000);
       init?.signal?.addEventListener('abort', () => {
         ends.push(`given up at ${at()}`);
-        reject(init.signal?.reason as Error); // the one above
+        reject(init.signal?.reason as Error); // as: the signal above
       });
     });
   return { fetch, ends };
 }
 
-it('a paid call may take longer than five minutes, where its timeout says so', async () => {
+it('a paid call may take longer than five minutes if its timeout allows it', async () => {
   const { fetch, ends } = answeringAfter(320, { fileId: 'file_1' });
   const media = mediaOver(fetch, { timeout: 600_000 });
   await expect(inTime(media.generate.audio(speech))).resolves.toMatchObject({ fileId: 'file_1' });
@@ -46,7 +46,7 @@ it('the response to a paid call is read for five minutes after its caller gave u
   expect(ends).toEqual(['given up at 360']);
 });
 
-it('any other call is given up with its time limit', async () => {
+it('the request of any other call ends with its time limit', async () => {
   const { fetch, ends } = answeringAfter(400, { emails: [] });
   const messaging = messagingOver(fetch, { timeout: 60_000, retries: 0 });
   await expect(inTime(messaging.send(mail))).rejects.toMatchObject({ code: 'TIMEOUT' });

@@ -9,7 +9,7 @@ type Answer = () => Promise<Response>;
 const reset = Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' });
 const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', syscall: 'connect' });
 
-/** What goes wrong once; the service may have acted, except where it says so. */
+/** Faults that happen once, after which the service may have acted. */
 const lost: readonly [string, Answer][] = [
   ['a lost answer', () => Promise.reject(new TypeError('fetch failed', { cause: reset }))],
   ['half an answer', () => Promise.resolve(new Response(halfABody()))],
@@ -24,7 +24,7 @@ const certain: readonly [string, Answer][] = [
   ['no connection', () => Promise.reject(new TypeError('fetch failed', { cause: refused }))],
 ];
 
-// A wait between two attempts is up to half a second: nothing to sit out 300 times.
+// A wait between two attempts takes up to half a second: too long in 300 tests.
 useFakeTime();
 
 describe.each(endpoints.filter(({ repeatable }) => repeatable))('$sdk', ({ sdk, path }) => {
@@ -36,7 +36,7 @@ describe.each(endpoints.filter(({ repeatable }) => repeatable))('$sdk', ({ sdk, 
 });
 
 describe.each(endpoints.filter(({ repeatable }) => !repeatable))('$sdk', ({ sdk, path }) => {
-  it.each(lost)('is sent once in the face of %s, and is unknown', async (_, fault) => {
+  it.each(lost)('is sent once despite %s, and is unknown', async (_, fault) => {
     const { attempts, call } = callOnce(sdk, path, fault);
     await expect(call).rejects.toMatchObject({ outcome: 'unknown' });
     expect(attempts()).toBe(1);
@@ -68,14 +68,14 @@ describe('a call without a method', () => {
   });
 });
 
-/** A `fetch` that goes wrong once. */
+/** A `fetch` whose first request fails. */
 function failingOnce(fault: Answer, answer: unknown) {
   let attempts = 0;
   const fetch = () => (++attempts === 1 ? fault() : Promise.resolve(Response.json(answer)));
   return { fetch, attempts: () => attempts };
 }
 
-/** Calls a method whose first attempt goes wrong. */
+/** Calls a method whose first attempt fails. */
 function callOnce(sdk: string, path: string, fault: Answer) {
   const { fetch, attempts } = failingOnce(fault, answerOf(sdk));
   const clients = { messaging: messagingOver(fetch), media: mediaOver(fetch) };

@@ -7,13 +7,16 @@ import * as undici from 'undici';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { faults, openFault, type FaultName } from '../../support/runtimes/faults.js';
 
-// Its types are written for another version of TypeScript's own.
+// Its types are written for another version of TypeScript.
 const nodeFetch2: unknown = createRequire(import.meta.url)('node-fetch-2');
 const agent = new undici.Agent();
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
 
-/** Every other way to send that a user may have; test/runtimes has the runtimes' own. */
+/**
+ * Other implementations of `fetch` that a user may pass; test/runtimes covers the runtimes'
+ * built-in ones.
+ */
 const senders = {
   undici: undici.fetch,
   'undici with a dispatcher': (url: string, init: undici.RequestInit) =>
@@ -28,7 +31,7 @@ function clientOf(baseUrl: string, fetch: unknown, options: MessagingOptions = {
     baseUrl,
     dangerouslyAllowPlainHttp: true,
     retries: 0,
-    fetch: fetch as typeof globalThis.fetch | undefined, // each is called as `fetch` is
+    fetch: fetch as typeof globalThis.fetch | undefined, // as: each is called like `fetch`
     ...options,
   });
 }
@@ -41,7 +44,7 @@ const proven: readonly FaultName[] = [
   'an expired certificate',
   'a certificate of another name',
 ];
-// Only some know these ports; to the others nothing listens there.
+// Only some implementations block these ports; for the others, no server listens there.
 const blocked: FaultName = 'a port that fetch blocks';
 const beforeItArrives: readonly FaultName[] = [
   'the handshake is closed',
@@ -90,18 +93,18 @@ async function sendInto(fault: FaultName, fetch: unknown, timeout = 10_000) {
 }
 
 describe('a patched `fetch`', () => {
-  it('that puts a time limit of its own in the place of ours sends one mail, which may have left', async () => {
+  it("that replaces the client's signal with a time limit of five seconds sends one mail, which may have been sent", async () => {
     const { url, mails } = await openService();
-    // A name server that needs longer than the call may take.
+    // A name server that needs longer than the time limit of the call.
     const slow = new undici.Agent({
       connect: {
         lookup: (_name, _options, found) =>
           setTimeout(() => found(null, [{ address: '127.0.0.1', family: 4 }]), 400),
       },
     });
-    const patched = (to: string, init: undici.RequestInit) =>
+    const fetchWithTimeLimit = (to: string, init: undici.RequestInit) =>
       undici.fetch(to, { ...init, dispatcher: slow, signal: AbortSignal.timeout(5_000) });
-    vi.stubGlobal('fetch', patched);
+    vi.stubGlobal('fetch', fetchWithTimeLimit);
     const client = clientOf(url.replace('127.0.0.1', 'mail.localhost'), undefined, {
       timeout: 150,
       retries: 2,
@@ -110,20 +113,20 @@ describe('a patched `fetch`', () => {
     const { error } = await call.safe();
     expect([error?.code, error?.outcome, call.outcome]).toEqual(['TIMEOUT', 'unknown', 'unknown']);
     await vi.waitFor(() => expect(mails()).toBe(1), { timeout: 5_000 });
-    await new Promise((resolve) => setTimeout(resolve, 600)); // time for a second one
+    await new Promise((resolve) => setTimeout(resolve, 600)); // time for a second mail
     expect(mails()).toBe(1);
     await slow.close();
   });
 
-  it('that gives up before the request in it has may have sent the mail', async () => {
+  it('that gives up before the `fetch` inside it may have sent the mail', async () => {
     const silent = await openFault(faults['no answer in time']);
     onTestFinished(() => silent.close());
-    const impatient = (to: string, init: RequestInit) =>
+    const giveUpEarly = (to: string, init: RequestInit) =>
       Promise.race([
         fetch(to, { ...init, signal: null }).catch(() => new Promise<never>(() => undefined)),
         new Promise<never>((_, reject) => setTimeout(() => reject(new Error('too slow')), 50)),
       ]);
-    const { error } = await clientOf(silent.url, impatient).send(mail).safe();
+    const { error } = await clientOf(silent.url, giveUpEarly).send(mail).safe();
     expect(error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'unknown' });
     expect(error?.message).toContain('(too slow)');
   });
@@ -135,27 +138,30 @@ describe('a patched `fetch`', () => {
     const dead = await openFault(faults['nothing listens']);
     const { url, mails } = await openService(303, { location: `${dead.url}/v1/send` });
     const follow = (to: string, init: object) =>
-      (send as typeof fetch)(to, { ...init, redirect: 'follow' }); // both are called so
+      (send as typeof fetch)(to, { ...init, redirect: 'follow' }); // as: both are called like `fetch`
     const { error } = await clientOf(url, follow).send(mail).safe();
     expect(error?.outcome).toBe('unknown');
     expect(mails()).toBe(1);
   });
 });
 
-it.each([407, 403, 502])('a proxy that refuses the tunnel with %i is named', async (status) => {
-  const proxy = createServer().on('connect', (_, socket) =>
-    socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`),
-  );
-  const { url } = await listen(proxy);
-  const dispatcher = new undici.ProxyAgent(url);
-  const through = (to: string, init: undici.RequestInit) =>
-    undici.fetch(to, { ...init, dispatcher });
-  const { error } = await clientOf('https://messaging.test', through).send(mail).safe();
-  // No code of undici's proves that the request has not left.
-  expect(error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'unknown' });
-  expect(error?.message).toContain(`(Proxy response (${status}) !== 200 when HTTP Tunneling)`);
-  await dispatcher.close();
-});
+it.each([407, 403, 502])(
+  'an error of a proxy that refuses the tunnel with %i names the proxy',
+  async (status) => {
+    const proxy = createServer().on('connect', (_, socket) =>
+      socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`),
+    );
+    const { url } = await listen(proxy);
+    const dispatcher = new undici.ProxyAgent(url);
+    const through = (to: string, init: undici.RequestInit) =>
+      undici.fetch(to, { ...init, dispatcher });
+    const { error } = await clientOf('https://messaging.test', through).send(mail).safe();
+    // No code of undici proves that the request was not sent.
+    expect(error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'unknown' });
+    expect(error?.message).toContain(`(Proxy response (${status}) !== 200 when HTTP Tunneling)`);
+    await dispatcher.close();
+  },
+);
 
 /** A service that counts its mails. */
 async function openService(status = 200, headers: Record<string, string> = {}) {
@@ -176,6 +182,6 @@ async function listen(server: ReturnType<typeof createServer>): Promise<{ url: s
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
-  const { port } = server.address() as AddressInfo; // of TCP
+  const { port } = server.address() as AddressInfo; // as: it listens on a port
   return { url: `http://127.0.0.1:${port}` };
 }

@@ -26,7 +26,7 @@ const campaign = {
   audienceType: 'ALL' as const,
 };
 
-describe('an answer that is lost after the effect', () => {
+describe('a response that is lost after the effect', () => {
   it('leaves one mail and an unknown outcome', async () => {
     const { messaging, fake } = await serve();
     fake.fail('POST /v1/send', { loseAnswer: true, times: 9 });
@@ -55,7 +55,7 @@ describe('an answer that is lost after the effect', () => {
     expect(arrivals(fakeMedia.requests, 'POST /v1/generate/audio')).toBe(1);
   });
 
-  it('leaves a campaign that was sent once and an unknown outcome', async () => {
+  it('leaves one sent campaign and an unknown outcome', async () => {
     const { messaging, fake } = await serve();
     const client = messaging();
     await client.contacts.create({ email: 'ann@example.com', subscribed: true });
@@ -66,7 +66,7 @@ describe('an answer that is lost after the effect', () => {
     expect(fake.outbox).toHaveLength(1);
   });
 
-  it('leaves one execution of a workflow and an unknown outcome', async () => {
+  it('leaves one workflow execution and an unknown outcome', async () => {
     const { messaging, fake } = await serve();
     const client = messaging();
     const { id: contactId } = await client.contacts.create({ email: 'ann@example.com' });
@@ -80,7 +80,7 @@ describe('an answer that is lost after the effect', () => {
   });
 });
 
-describe('a mail whose answer is of no use', () => {
+describe('a mail whose response is unusable', () => {
   const kinds: [string, Fault, number][] = [
     ['breaks off in the middle', { truncate: true }, 1],
     ['stalls until the timeout', { stall: true }, 1],
@@ -92,7 +92,7 @@ describe('a mail whose answer is of no use', () => {
     ['is 503', { status: 503 }, 0],
   ];
 
-  it.each(kinds)('is not sent again when it %s', async (_, fault, mails) => {
+  it.each(kinds)('is not sent again if it %s', async (_, fault, mails) => {
     const { messaging, fake } = await serve();
     fake.fail('POST /v1/send', { ...fault, times: 9 });
     await expectUnknown(messaging({ timeout: 1_000 }).send(mail));
@@ -101,9 +101,9 @@ describe('a mail whose answer is of no use', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('a rejected call', () => {
   it.each([400, 401, 403, 404, 405, 409, 410, 413, 422, 451])(
-    '%i was rejected, and is not repeated',
+    'with %i has the outcome `rejected`, and is not repeated',
     async (status) => {
       const { fetch, requests } = answering(() => new Response(null, { status }));
       const call = messagingOver(fetch).send(mail);
@@ -113,7 +113,7 @@ describe('a refusal', () => {
     },
   );
 
-  it('with HTTP 200 was rejected', async () => {
+  it('with HTTP 200 has the outcome `rejected`', async () => {
     const { fetch } = answering(() => ({ success: false, error: { code: 'NO', message: 'No' } }));
     await expect(messagingOver(fetch).send(mail)).rejects.toMatchObject({
       name: 'ApiError',
@@ -130,7 +130,7 @@ describe('a refusal', () => {
     ['two', 403, 'rejected'],
     ['two', 429, 'unknown'],
     ['two', 500, 'unknown'],
-    ['two', undefined, 'unknown'], // some of them may have been mailed
+    ['two', undefined, 'unknown'], // some of the recipients may have got the mail
     ['two', '403', 'unknown'],
   ] as const)('with HTTP 200, %s, and %s in its body is %s', async (to, statusCode, outcome) => {
     const { fetch, requests } = answering(() => ({ success: false, error: { statusCode } }));
@@ -140,13 +140,13 @@ describe('a refusal', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('of a read is rejected whatever its status', async () => {
+  it('that only reads has the outcome `rejected` for any status', async () => {
     const { fetch } = answering(() => new Response(null, { status: 500 }));
     const call = messagingOver(fetch, { retries: 0 }).contacts.get('con_1');
     await expect(call).rejects.toMatchObject({ status: 500, outcome: 'rejected' });
   });
 
-  it('of a repeat stays unknown when the attempt before was lost', async () => {
+  it('that is a repeat stays unknown if the response to the attempt before it was lost', async () => {
     const answers = [new Response(null, { status: 500 }), new Response(null, { status: 404 })];
     const { fetch } = answering(() => answers.shift());
     const call = messagingOver(fetch).contacts.update('con_1', { subscribed: false });
@@ -155,10 +155,10 @@ describe('a refusal', () => {
   });
 });
 
-describe('several recipients', () => {
+describe('a mail to several recipients', () => {
   const many = { ...mail, to: ['ann@example.com', 'bea@example.com'] };
 
-  it.each([429, 408, 500])('after %i are unknown, and never sent again', async (status) => {
+  it.each([429, 408, 500])('is unknown after %i, and never sent again', async (status) => {
     const { fetch, requests } = answering(
       () => new Response(null, { status, headers: { 'Retry-After': '0' } }),
     );
@@ -167,14 +167,14 @@ describe('several recipients', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('after 422 were rejected', async () => {
+  it('is rejected after 422', async () => {
     const { fetch } = answering(() => new Response(null, { status: 422 }));
     await expect(messagingOver(fetch).send(many)).rejects.toMatchObject({ outcome: 'rejected' });
   });
 });
 
-describe('a call that the caller lets happen twice', () => {
-  it('is repeated after an unknown outcome, and only that call', async () => {
+describe('a call that the caller allows to happen twice', () => {
+  it('is repeated after an unknown outcome, and no other call is', async () => {
     const { messaging, fake } = await serve();
     fake.fail('POST /v1/send', { loseAnswer: true });
     const client = messaging();
@@ -186,8 +186,8 @@ describe('a call that the caller lets happen twice', () => {
   });
 });
 
-describe('a call that cannot have happened', () => {
-  it('was not sent when the connection is refused', async () => {
+describe('a call that was certainly not made', () => {
+  it('has the outcome `not-sent` if the connection is refused', async () => {
     const { messaging, server } = await serve();
     const client = messaging({ retries: 0 });
     await server.close();
@@ -200,7 +200,7 @@ describe('a call that cannot have happened', () => {
     expect(call.outcome).toBe('not-sent');
   });
 
-  it('was not sent when the name is not found', async () => {
+  it('has the outcome `not-sent` if the host name is not found', async () => {
     const { messaging } = await serve();
     const client = messaging({ baseUrl: 'https://nobody.invalid', retries: 0 });
     await expect(client.send(mail)).rejects.toMatchObject({
@@ -209,7 +209,7 @@ describe('a call that cannot have happened', () => {
     });
   });
 
-  it('is repeated even where a mail is not', async () => {
+  it('is repeated also if it is a mail', async () => {
     const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
     let attempts = 0;
     const client = messagingOver(() => {
@@ -223,7 +223,7 @@ describe('a call that cannot have happened', () => {
     expect(attempts).toBe(3);
   });
 
-  it('was not sent when it is aborted in the queue', async () => {
+  it('has the outcome `not-sent` if it is aborted in the queue', async () => {
     const { messaging, fake } = await serve();
     const client = messaging({ rateLimit: { limit: 1, windowMs: 3_600_000, group: 'aborted' } });
     await client.contacts.list();
@@ -237,7 +237,7 @@ describe('a call that cannot have happened', () => {
     expect(arrivals(fake.requests, 'POST /v1/send')).toBe(0);
   });
 
-  it('was not sent when our own checks refuse it', async () => {
+  it("has the outcome `not-sent` if the client's checks reject it", async () => {
     const { fetch, requests } = answering(() => ({}));
     const call = messagingOver(fetch).send({ ...mail, to: 'nobody' });
     await expect(call).rejects.toMatchObject({ outcome: 'not-sent' });

@@ -5,11 +5,11 @@ import { faults, openFault } from '../../support/runtimes/faults.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
 
-// Node's own `fetch` is undici's, with 300 s for each of them.
+// The `fetch` of Node is undici's, with 300 s for each limit.
 it.each([
   ['headersTimeout', 'no answer in time'],
   ['bodyTimeout', 'no end of the answer in time'],
-] as const)("the runtime's own %s is told as a time limit", async (limit, fault) => {
+] as const)("the runtime's %s is reported as a time limit", async (limit, fault) => {
   const service = await openFault(faults[fault]);
   const dispatcher = new Agent({ [limit]: 100 });
   onTestFinished(async () => {
@@ -21,7 +21,7 @@ it.each([
     apiKey: 'sk_test_key',
     baseUrl: service.url,
     dangerouslyAllowPlainHttp: true,
-    fetch: own as typeof globalThis.fetch, // it is called so
+    fetch: own as typeof globalThis.fetch, // as: it is called like `fetch`
   });
   const { error } = await client.send(mail).safe();
   expect(error).toMatchObject({ name: 'TimeoutError', code: 'TIMEOUT', outcome: 'unknown' });
@@ -31,8 +31,9 @@ it.each([
   expect(service.arrivals.get('POST /v1/send')).toBe(1);
 });
 
-// Bun ends with it what has waited for five minutes, and so does a `fetch` with a signal of its own.
-it('so is what ends with a TimeoutError that is not ours', async () => {
+// Bun throws it for a request that has waited for five minutes, as does a `fetch` with its own
+// signal.
+it('a TimeoutError that the client did not cause is reported as a time limit', async () => {
   const own = () => Promise.reject(new DOMException('The operation timed out.', 'TimeoutError'));
   const client = new MessagingClient({
     apiKey: 'sk_test_key',

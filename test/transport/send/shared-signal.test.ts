@@ -23,7 +23,7 @@ it('thirty calls that are repeated may share a signal', async () => {
     client.contacts.get(`con_${index}`, { signal }),
   );
   await inTime(Promise.all(calls));
-  await new Promise((resolve) => setImmediate(resolve)); // a warning comes a tick later
+  await new Promise((resolve) => setImmediate(resolve)); // the warning comes a tick later
   expect(requests).toBe(90);
   expect(warnings).not.toContain('MaxListenersExceededWarning');
 });

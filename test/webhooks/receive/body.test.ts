@@ -3,7 +3,12 @@ import { WebhookVerificationError } from 'postreel';
 import { verifyWebhook } from 'postreel/webhooks';
 import { describe, expect, it, vi } from 'vitest';
 import { parseCallback } from '../../../src/webhooks/receive/callback-body.js';
-import { post, secret, signed, success } from '../../support/webhooks/callbacks.js';
+import {
+  callbackRequest,
+  secret,
+  signAddress,
+  successBody,
+} from '../../support/webhooks/callbacks.js';
 import fc from '../../support/property.js';
 
 const id = fc.string({ minLength: 1 });
@@ -13,7 +18,7 @@ const extra = fc.dictionary(
   { maxKeys: 3 },
 );
 
-/** What a body is read as, or the code with which it is refused. */
+/** Parses a body, or returns the code of the error. */
 function read(body: unknown): unknown {
   try {
     return parseCallback(body);
@@ -26,7 +31,7 @@ function read(body: unknown): unknown {
 }
 
 describe('the body of a callback', () => {
-  it('is read whatever fields it has beside the documented ones', () => {
+  it('is accepted with any undocumented fields', () => {
     fc.assert(
       fc.property(id, fc.webUrl(), extra, extra, (fileId, file, outside, inside) => {
         const body = { ...outside, success: true, data: { ...inside, id: fileId, file } };
@@ -37,7 +42,7 @@ describe('the body of a callback', () => {
     );
   });
 
-  it('is read as a failure, whatever else it says', () => {
+  it('is read as a failure whatever its other fields are', () => {
     fc.assert(
       fc.property(id, extra, fc.jsonValue(), (fileId, outside, file) => {
         const body = { ...outside, success: false, data: { id: fileId, file } };
@@ -46,7 +51,7 @@ describe('the body of a callback', () => {
     );
   });
 
-  it('is refused or read, and never breaks anything, whatever it is', () => {
+  it('is rejected or read, and never throws anything else, whatever it is', () => {
     const data = fc.record({ id: fc.jsonValue(), file: fc.jsonValue() }, { requiredKeys: [] });
     const near = fc.record({ success: fc.jsonValue(), data: fc.oneof(data, fc.jsonValue()) });
     fc.assert(
@@ -71,43 +76,43 @@ describe('the body of a callback', () => {
     ['a success without a file', { success: true, data: { id: 'file_1' } }],
     ['a file on disk', { success: true, data: { id: 'file_1', file: 'file:///etc/passwd' } }],
     ['a path', { success: true, data: { id: 'file_1', file: '/1.mp3' } }],
-  ])('is refused with %s', (_name, body) => {
+  ])('is rejected with %s', (_name, body) => {
     expect(read(body)).toBe('BODY_INVALID');
   });
 
-  it('is refused with a message that says what is wrong', () => {
+  it('is rejected with a message that names the problem', () => {
     expect(() => parseCallback({ success: true, data: { id: 'file_1' } })).toThrow(
       "The callback's body cannot be read: `data.file` must be an http(s) URL.",
     );
   });
 
-  it('is read with a number as id', () => {
+  it('is accepted with a number as id', () => {
     expect(read({ success: false, data: { id: 42 } })).toMatchObject({ fileId: '42' });
   });
 
   it.each([
     ['with the names of a stream', { getReader: 1, iterator: 2 }],
-    ['that is a list', [success()]],
+    ['that is a list', [successBody()]],
     ['that is a number', 7],
     ['that is true', true],
-    ['that is a function', () => success()],
+    ['that is a function', () => successBody()],
     ['that is a Map', new Map([['success', true]])],
-  ])('is BODY_INVALID when a parser made something of it %s', async (_name, body) => {
-    const verification = verifyWebhook({ url: await signed(), body }, { secret });
+  ])('is BODY_INVALID if it is a parsed value %s', async (_name, body) => {
+    const verification = verifyWebhook({ url: await signAddress(), body }, { secret });
     await expect(verification).rejects.toMatchObject({ code: 'BODY_INVALID' });
   });
 
   it('may be bytes of any kind, also of another realm', async () => {
-    const bytes = new TextEncoder().encode(JSON.stringify(success()));
+    const bytes = new TextEncoder().encode(JSON.stringify(successBody()));
     const foreign = runInNewContext('Uint8Array.from(bytes)', { bytes }) as unknown;
     for (const body of [bytes.buffer, new DataView(bytes.buffer), foreign]) {
-      const verification = verifyWebhook({ url: await signed(), body }, { secret });
+      const verification = verifyWebhook({ url: await signAddress(), body }, { secret });
       await expect(verification).resolves.toMatchObject({ fileId: 'file_1' });
     }
   });
 
-  it('is given up when it does not arrive within four seconds', async () => {
-    const url = await signed();
+  it('is rejected if it does not arrive within four seconds', async () => {
+    const url = await signAddress();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const cancel = vi.fn();
@@ -131,35 +136,37 @@ describe('the body of a callback', () => {
     }
   });
 
-  it('is refused when it is not UTF-8', async () => {
+  it('is rejected if it is not UTF-8', async () => {
     const body = Uint8Array.of(0x22, 0xff, 0x22);
-    await expect(verifyWebhook({ url: await signed(), body }, { secret })).rejects.toMatchObject({
+    await expect(
+      verifyWebhook({ url: await signAddress(), body }, { secret }),
+    ).rejects.toMatchObject({
       code: 'BODY_INVALID',
     });
   });
 
-  it('may cut a character between two chunks', async () => {
-    const bytes = new TextEncoder().encode(JSON.stringify(success('🎧')));
+  it('may have a character that is split between two chunks', async () => {
+    const bytes = new TextEncoder().encode(JSON.stringify(successBody('🎧')));
     const chunks = (async function* () {
       for (const byte of bytes) {
         yield await Promise.resolve(Uint8Array.of(byte));
       }
     })();
-    const verification = verifyWebhook({ url: await signed(), body: chunks }, { secret });
+    const verification = verifyWebhook({ url: await signAddress(), body: chunks }, { secret });
     await expect(verification).resolves.toMatchObject({ fileId: '🎧' });
   });
 
   it('may have 64 KB, and not a byte more', async () => {
-    const padded = (size: number) => JSON.stringify(success()).padEnd(size);
+    const bodyOfSize = (size: number) => JSON.stringify(successBody()).padEnd(size);
     await expect(
-      verifyWebhook(post(await signed(), padded(65_536)), { secret }),
+      verifyWebhook(callbackRequest(await signAddress(), bodyOfSize(65_536)), { secret }),
     ).resolves.toBeDefined();
     await expect(
-      verifyWebhook(post(await signed(), padded(65_537)), { secret }),
+      verifyWebhook(callbackRequest(await signAddress(), bodyOfSize(65_537)), { secret }),
     ).rejects.toMatchObject({ code: 'BODY_TOO_LARGE' });
   });
 
-  it('is not read to its end when it has none', async () => {
+  it('is not read to its end if it is endless', async () => {
     let chunks = 0;
     const cancel = vi.fn();
     const body = new ReadableStream({
@@ -169,7 +176,9 @@ describe('the body of a callback', () => {
         controller.enqueue(new Uint8Array(1024));
       },
     });
-    await expect(verifyWebhook({ url: await signed(), body }, { secret })).rejects.toMatchObject({
+    await expect(
+      verifyWebhook({ url: await signAddress(), body }, { secret }),
+    ).rejects.toMatchObject({
       code: 'BODY_TOO_LARGE',
     });
     expect(chunks).toBeLessThan(70);

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 
 afterEach(() => vi.useRealTimers());
 
-describe('the store in memory', () => {
-  it('lets each nonce in once, until it is released', () => {
+describe('memorySeen()', () => {
+  it('admits each nonce once, until it is released', () => {
     const seen = memorySeen();
     expect(seen.claim('a', 1)).toBe(true);
     expect(seen.claim('a', 1)).toBe(false);
@@ -12,7 +12,7 @@ describe('the store in memory', () => {
     expect(seen.claim('a', 1)).toBe(true);
   });
 
-  it('forgets what has expired before anything else when it is full', () => {
+  it('removes expired nonces first when it is full', () => {
     vi.useFakeTimers({ now: 1_000, toFake: ['Date'] });
     const seen = memorySeen({ max: 3 });
     for (const [nonce, expiresAt] of [
@@ -26,7 +26,7 @@ describe('the store in memory', () => {
     expect(seen.claim('a', 2_000)).toBe(false);
   });
 
-  it('forgets the oldest when nothing has expired', () => {
+  it('removes the oldest nonce if none has expired', () => {
     vi.useFakeTimers({ now: 0, toFake: ['Date'] });
     const seen = memorySeen({ max: 2 });
     for (const nonce of ['a', 'b', 'c']) {
@@ -37,7 +37,7 @@ describe('the store in memory', () => {
     expect(seen.claim('a', 1)).toBe(true);
   });
 
-  it('holds 20,000 keys, two for each of 10,000 callbacks, unless told otherwise', () => {
+  it('holds 20,000 keys by default, two for each of 10,000 callbacks', () => {
     const seen = memorySeen();
     for (let nonce = 0; nonce < 20_001; nonce += 1) {
       seen.claim(String(nonce), Infinity);

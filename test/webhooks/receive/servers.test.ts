@@ -6,7 +6,7 @@ import fastify from 'fastify';
 import { Hono } from 'hono';
 import { createInbox, type WebhookInbox } from 'postreel/webhooks';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { fileUrl, secret, success } from '../../support/webhooks/callbacks.js';
+import { fileUrl, secret, successBody } from '../../support/webhooks/callbacks.js';
 
 const path = '/shop/media-done';
 const closing: (() => unknown)[] = [];
@@ -15,7 +15,7 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 
-/** Starts a server with an inbox at `path`; the answer is its address. */
+/** Starts a server with an inbox at `path`, and returns its address. */
 type Start = (inbox: WebhookInbox) => Promise<string>;
 
 async function listen(listener: RequestListener): Promise<string> {
@@ -28,14 +28,14 @@ async function listen(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // as: it listens on a port
 }
 
-/** Express with a router, which takes its part off `req.url`. */
+/** Express with a router, which removes its prefix from `req.url`. */
 function withExpress(
   parser: express.RequestHandler = (_request, _response, next) => next(),
 ): Start {
   return (inbox) => {
     const router = express.Router();
     router.all('/media-done', inbox.node);
-    // Express hands its own request and response to node:http.
+    // as: Express passes its request and response on to node:http
     return listen(express().use(parser).use('/shop', router) as RequestListener);
   };
 }
@@ -70,74 +70,75 @@ const servers: Record<string, Start> = {
   },
 };
 
-async function open(start: Start) {
+async function openServer(start: Start) {
   const inbox = createInbox({ secret });
   const server = await start(inbox);
-  const send = (url: string, body: unknown = success()) =>
+  const send = (url: string, body: unknown = successBody()) =>
     fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
-  // The address is public; the server sits behind a proxy that ends TLS.
-  const signed = async () => server + (await inbox.url(`https://shop.example${path}`)).slice(20);
-  return { inbox, server, send, signed };
+  // Signs the public address; the server sits behind a proxy that ends TLS.
+  const signedUrlOf = async () =>
+    server + (await inbox.url(`https://shop.example${path}`)).slice(20);
+  return { inbox, server, send, signedUrlOf };
 }
 
 describe.each(Object.entries(servers))('%s', (_name, start) => {
-  it('delivers a callback into the inbox', async () => {
-    const { inbox, send, signed } = await open(start);
-    const response = await send(await signed());
+  it('passes a callback to the inbox', async () => {
+    const { inbox, send, signedUrlOf } = await openServer(start);
+    const response = await send(await signedUrlOf());
     expect([response.status, await response.text()]).toEqual([204, '']);
     await expect(inbox.wait('file_1')).resolves.toEqual({
       fileId: 'file_1',
       status: 'success',
       url: fileUrl,
-      raw: success(),
+      raw: successBody(),
     });
   });
 
-  it('refuses a forged callback', async () => {
-    const { server, send, signed } = await open(start);
+  it('rejects a forged callback', async () => {
+    const { server, send, signedUrlOf } = await openServer(start);
     expect((await send(server + path)).status).toBe(401);
-    const response = await send((await signed()).replace('expires=1', 'expires=9'));
+    const response = await send((await signedUrlOf()).replace('expires=1', 'expires=9'));
     expect([response.status, await response.text()]).toEqual([401, 'SIGNATURE_INVALID']);
     expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
   });
 
-  it('answers a callback that comes again like the first', async () => {
-    const { send, signed } = await open(start);
-    const url = await signed();
+  it('gives a repeated callback the same response as the first', async () => {
+    const { send, signedUrlOf } = await openServer(start);
+    const url = await signedUrlOf();
     expect((await send(url)).status).toBe(204);
     expect((await send(url)).status).toBe(204);
   });
 
-  it('refuses a body that is none', async () => {
-    const { send, signed } = await open(start);
-    expect((await send(await signed(), [])).status).toBe(400);
-    expect((await send(await signed(), '{}')).status).toBe(400);
+  it('rejects an invalid body', async () => {
+    const { send, signedUrlOf } = await openServer(start);
+    expect((await send(await signedUrlOf(), [])).status).toBe(400);
+    expect((await send(await signedUrlOf(), '{}')).status).toBe(400);
   });
 
   it('answers 405 to a GET', async () => {
-    const { signed } = await open(start);
-    const response = await fetch(await signed());
+    const { signedUrlOf } = await openServer(start);
+    const response = await fetch(await signedUrlOf());
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST');
   });
 });
 
-// Behind a JSON parser it is the parser that limits the body.
+// Behind a JSON parser, the parser limits the body.
 const unparsed = Object.entries(servers).filter(
   ([name]) => !/express\.json\(\)|^Fastify/.test(name),
 );
 
 it.each(unparsed)('%s answers 413 to a long body', async (_name, start) => {
-  const { send, signed } = await open(start);
-  expect((await send(await signed(), ' '.repeat(200_000))).status).toBe(413);
+  const { send, signedUrlOf } = await openServer(start);
+  expect((await send(await signedUrlOf(), ' '.repeat(200_000))).status).toBe(413);
 });
 
 describe('the Node handler', () => {
-  it('answers 413 to a body that has no end, before its end', async () => {
+  it('answers 413 to an endless body before its end', async () => {
     const inbox = createInbox({ secret });
     const server = await servers['node:http']!(inbox);
     const url = server + (await inbox.url(`https://shop.example${path}`)).slice(20);
@@ -152,7 +153,7 @@ describe('the Node handler', () => {
   it.each([
     ['signed', 413],
     ['not signed', 401],
-  ])('ends the connection of an endless body that is %s', async (kind, expected) => {
+  ])('closes the connection of an endless body that is %s', async (kind, expected) => {
     const inbox = createInbox({ secret });
     const server = await servers['node:http']!(inbox);
     const signedUrl = server + (await inbox.url(`https://shop.example${path}`)).slice(20);
@@ -168,7 +169,7 @@ describe('the Node handler', () => {
     clearInterval(feed);
   });
 
-  it('outlives a caller that hangs up in the middle of its body', async () => {
+  it('survives a caller that hangs up in the middle of its body', async () => {
     const onError = vi.fn();
     const inbox = createInbox({ secret, onError });
     const server = await servers['node:http']!(inbox);
@@ -180,7 +181,7 @@ describe('the Node handler', () => {
     expect(onError.mock.calls[0]).toMatchObject([{ code: 'ECONNRESET' }]);
   });
 
-  it('leaves an answer alone that somebody else has given', async () => {
+  it('does not change a response that other code has already sent', async () => {
     const inbox = createInbox({ secret });
     const server = await listen((request, response) => {
       response.writeHead(202).end();

@@ -1,11 +1,11 @@
 import { ConfigurationError, InvalidRequestError } from 'postreel';
 import { signWebhookUrl, verifyWebhook } from 'postreel/webhooks';
 import { describe, expect, it } from 'vitest';
-import { base, post, secret, signed } from '../../support/webhooks/callbacks.js';
+import { base, callbackRequest, secret, signAddress } from '../../support/webhooks/callbacks.js';
 
-describe('signWebhookUrl', () => {
+describe('signWebhookUrl()', () => {
   it('adds a nonce, an expiry and a signature', async () => {
-    const { searchParams } = new URL(await signed());
+    const { searchParams } = new URL(await signAddress());
     expect([...searchParams.keys()]).toEqual([
       'postreel_nonce',
       'postreel_expires',
@@ -15,43 +15,45 @@ describe('signWebhookUrl', () => {
     expect(searchParams.get('postreel_signature')).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('makes another address each time', async () => {
-    expect(await signed()).not.toBe(await signed());
+  it('makes a different address each time', async () => {
+    expect(await signAddress()).not.toBe(await signAddress());
   });
 
-  it('keeps the query that is there, letter by letter', async () => {
-    const url = await signed(`${base}?order=4%2F2&name=a%20b~c&empty`);
+  it('keeps the existing query, letter by letter', async () => {
+    const url = await signAddress(`${base}?order=4%2F2&name=a%20b~c&empty`);
     expect(
       url.startsWith(
         `${base}?order=4%2F2&name=a%20b~c&empty&postreel_signed=empty%2Cname%2Corder&postreel_nonce=`,
       ),
     ).toBe(true);
-    await expect(verifyWebhook(post(url), { secret })).resolves.toMatchObject({ fileId: 'file_1' });
+    await expect(verifyWebhook(callbackRequest(url), { secret })).resolves.toMatchObject({
+      fileId: 'file_1',
+    });
   });
 
-  it('takes a URL and leaves it as it was', async () => {
+  it('takes a URL object and does not change it', async () => {
     const url = new URL(base);
     expect((await signWebhookUrl(url, { secret })).startsWith(`${base}?`)).toBe(true);
     expect(url.href).toBe(base);
   });
 
-  it('drops the fragment, which is never sent', async () => {
-    expect(await signed(`${base}#top`)).not.toContain('#');
+  it('removes the fragment, which is never sent', async () => {
+    expect(await signAddress(`${base}#top`)).not.toContain('#');
   });
 
-  it('signs an address anew that was signed before', async () => {
-    const again = await signed(await signed(`${base}?order=1`));
+  it('signs an address again that was signed before', async () => {
+    const again = await signAddress(await signAddress(`${base}?order=1`));
     expect([...new URL(again).searchParams]).toHaveLength(5);
-    await expect(verifyWebhook(post(again), { secret })).resolves.toMatchObject({
+    await expect(verifyWebhook(callbackRequest(again), { secret })).resolves.toMatchObject({
       status: 'success',
     });
   });
 
-  it('is good for a day unless told otherwise', async () => {
+  it('makes an address that expires after a day by default', async () => {
     const expiry = (url: string) => Number(new URL(url).searchParams.get('postreel_expires'));
     const before = Date.now();
     const [day, minute] = [
-      await signed(),
+      await signAddress(),
       await signWebhookUrl(base, { secret, expiresIn: 60_000 }),
     ];
     const after = Date.now();
@@ -61,9 +63,9 @@ describe('signWebhookUrl', () => {
   });
 
   it.each(['ftp://shop.example/', 'media-done', '/media-done', 'javascript:alert(1)', ''])(
-    'refuses an address that cannot be called: %j',
+    'rejects an address that cannot be called: %j',
     async (url) => {
-      const refusal = signed(url);
+      const refusal = signAddress(url);
       await expect(refusal).rejects.toBeInstanceOf(InvalidRequestError);
       await expect(refusal).rejects.toMatchObject({
         message: "The webhook's `url` must be an absolute http(s) URL that the service can reach.",
@@ -74,25 +76,25 @@ describe('signWebhookUrl', () => {
   );
 
   it.each(['http://localhost:3000/done', 'http://shop.example/done'])('accepts %s', async (url) => {
-    await expect(signed(url)).resolves.toContain(url);
+    await expect(signAddress(url)).resolves.toContain(url);
   });
 
   it.each([
     [15, false],
     [16, true],
-  ])('takes a secret of %i characters: %j', async (length, isTaken) => {
+  ])('accepts a secret of %i characters: %j', async (length, isTaken) => {
     const address = signWebhookUrl(base, { secret: 'x'.repeat(length) });
     await (isTaken ? expect(address).resolves.toContain(base) : expect(address).rejects.toThrow());
   });
 
-  it('refuses a short secret and does not show it', async () => {
+  it('rejects a short secret and does not show it', async () => {
     const refusal = signWebhookUrl(base, { secret: 'hunter2' });
     await expect(refusal).rejects.toBeInstanceOf(ConfigurationError);
     await expect(refusal).rejects.toThrow('must be a string of at least 16 characters');
     await expect(refusal).rejects.not.toThrow('hunter2');
   });
 
-  it.each([0, -1, Number.NaN, Infinity])('refuses an expiry of %d', async (expiresIn) => {
+  it.each([0, -1, Number.NaN, Infinity])('rejects an expiry of %d', async (expiresIn) => {
     await expect(signWebhookUrl(base, { secret, expiresIn })).rejects.toBeInstanceOf(
       ConfigurationError,
     );

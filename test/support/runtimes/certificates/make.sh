@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the certificates of this folder anew, for a hundred years: one authority that the tests trust, and
-# what a server may show. The keys protect nothing.
+# Creates the certificates of this folder again, valid for a hundred years: one authority that the tests trust,
+# and the certificates that a server may present. The keys protect nothing.
 set -euo pipefail
 cd "$(dirname "$0")"
 work=$(mktemp -d)
@@ -12,7 +12,7 @@ new_key server.key
 openssl req -x509 -new -key "$work/authority.key" -subj '/CN=Postreel test authority' -days 36500 \
   -addext 'basicConstraints=critical,CA:TRUE' -addext 'keyUsage=critical,keyCertSign' -out authority.pem
 
-# certificate <name> <who it is for> <first day> <last day>
+# certificate <name> <host name> <first day> <last day>
 certificate() {
   printf 'subjectAltName=%s\nextendedKeyUsage=serverAuth\nbasicConstraints=critical,CA:FALSE\n' "$2" >"$work/extensions"
   printf '[ca]\ndefault_ca=own\n[own]\ndatabase=%s/index\nnew_certs_dir=%s\ndefault_md=sha256\npolicy=any\nrand_serial=yes\n[any]\ncommonName=supplied\n' "$work" "$work" >"$work/ca.cnf"

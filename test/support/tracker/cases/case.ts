@@ -1,18 +1,18 @@
 import type { Engine } from '../browser.js';
 import type { Delivery, World } from '../world.js';
 
-/** One thing that happens to a page, as every engine has to survive it. */
+/** One event in the life of a page that the tracker has to handle in every engine. */
 export interface Case {
-  /** A sentence, said of the tracker. */
+  /** A sentence whose subject is the tracker. */
   readonly name: string;
-  /** Rejects where a promise is broken. Each run has an origin of its own. */
+  /** Rejects if a promise is broken. Each run has a separate origin. */
   readonly run: (world: World) => Promise<void>;
-  /** {@link BOTH} where the two differ. */
+  /** {@link BOTH} if the two modes differ. */
   readonly deliveries?: readonly Delivery[];
-  /** Where an engine, or its driver, lacks something. */
+  /** The engines that can run the case, if an engine or its driver lacks something. */
   readonly engines?: readonly Engine[];
-  /** Kills the browser or takes its network away: nothing else may run in it meanwhile. */
-  readonly isAlone?: true;
+  /** Kills the browser or disconnects its network: no other case may run in it at the same time. */
+  readonly isExclusive?: true;
 }
 
 export const DEFAULT: readonly Delivery[] = ['no-duplicates'];

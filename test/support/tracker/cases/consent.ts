@@ -6,13 +6,13 @@ import { leave, visitAgain } from './scenarios.js';
 
 const keysIn = (): string[] => Object.keys(localStorage);
 
-/** Nothing of what was tracked arrived, not on the next visit either. */
+/** Expects that no tracked event arrived, also not on the next visit. */
 async function expectNothing(world: World, name: string): Promise<void> {
   await visitAgain(world);
   expect(world.figures(name, 10)).toEqual({ sent: 10, delivered: 0, duplicates: 0 });
 }
 
-/** The same after a denial, which holds on the next visit too: only a grant undoes it. */
+/** The same after a denial, which also applies to the next visit: only a grant undoes it. */
 async function expectDenied(world: World, name: string): Promise<void> {
   const page = await world.open({ consent: 'granted' });
   const { status, reason } = await page.evaluate(() => tracker.track('denied').outcome);
@@ -45,7 +45,7 @@ const erasedElsewhere = (
   erase: () => void,
   expectErased: typeof expectNothing,
 ): Case => ({
-  name: `hands over nothing at its end that ${name} has erased in another tab`,
+  name: `hands over no event at its end that ${name} has erased in another tab`,
   run: async (world) => {
     const [holds, erases] = [await world.open(UNSENT), await world.open()];
     await holds.evaluate(() => trackMany(0, 10));
@@ -60,9 +60,9 @@ const erasedElsewhere = (
   },
 });
 
-/** No hook runs, no key is written, nothing is kept. */
-const takesNothingIn = (reason: 'gpc' | 'denied', before = ''): Case => ({
-  name: `takes nothing in, and calls no hook: ${reason}`,
+/** No hook runs, no key is written, no event is kept. */
+const takesNoEvents = (reason: 'gpc' | 'denied', before = ''): Case => ({
+  name: `takes no events and calls no hook: ${reason}`,
   run: async (world) => {
     const page = await world.open({ before, email: '' });
     await page.evaluate(
@@ -89,7 +89,7 @@ const takesNothingIn = (reason: 'gpc' | 'denied', before = ''): Case => ({
   },
 });
 
-/** The grant of one tab, while another one waits and a third is opened later. */
+/** Grants consent in one tab, while another tab waits and a third is opened later. */
 async function grantInOneTab(world: World): Promise<void> {
   const pending = { consent: 'pending' } as const;
   const [one, other] = [await world.open(pending), await world.open(pending)];
@@ -108,7 +108,7 @@ async function grantInOneTab(world: World): Promise<void> {
   });
 }
 
-/** The recipe, in a page that may not use any storage. */
+/** Runs the recipe in a page that may not use any storage. */
 async function recipeWithoutStorage(world: World): Promise<void> {
   const page = await world.visit('/consent');
   await until(() => page.evaluate(() => 'recipe' in window));
@@ -125,12 +125,12 @@ async function recipeWithoutStorage(world: World): Promise<void> {
   expect(world.figures('the recipe for consent', 1)).toMatchObject({ delivered: 1, duplicates: 0 });
 }
 
-/** Consent, logout and whose event it is. */
+/** Cases of consent, logout and the contact of an event. */
 export const CONSENT: readonly Case[] = [
-  { name: 'hears of a grant in another open tab, and of none in a later one', run: grantInOneTab },
-  { name: 'asks for consent as the recipe does, without storage', run: recipeWithoutStorage },
-  takesNothingIn('denied'),
-  takesNothingIn(
+  { name: 'follows a grant in another open tab, but not in a later tab', run: grantInOneTab },
+  { name: 'works without storage with the recipe for consent', run: recipeWithoutStorage },
+  takesNoEvents('denied'),
+  takesNoEvents(
     'gpc',
     code(() => {
       Object.defineProperty(navigator, 'globalPrivacyControl', { value: true });
@@ -150,7 +150,7 @@ export const CONSENT: readonly Case[] = [
     },
   },
   {
-    name: 'leaves no key of ours behind after reset() and deny(), those of extras included',
+    name: 'removes all its keys on reset() and deny(), those of extras included',
     run: async (world) => {
       const page = await world.open(UNSENT);
       await page.evaluate(() => {
@@ -186,7 +186,7 @@ export const CONSENT: readonly Case[] = [
   erasedElsewhere('reset()', () => void tracker.reset(), expectNothing),
   erasedElsewhere('deny()', () => void tracker.consent.deny(), expectDenied),
   {
-    name: 'keeps a denial over localStorage.clear() as long as one tab is open',
+    name: 'keeps a denial after localStorage.clear() as long as one tab is open',
     run: async (world) => {
       const stays = await world.open();
       await stays.evaluate(() => tracker.consent.deny());

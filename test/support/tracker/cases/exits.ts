@@ -2,9 +2,11 @@ import { expect } from 'vitest';
 import { hasSystemChromium, until } from '../browser.js';
 import { type World, expectAsPromised, expectExactly } from '../world.js';
 import { BOTH, type Case } from './case.js';
-import { arrive, goBack, leave, noteRestores, once, visitAgain } from './scenarios.js';
+import { waitForAway, goBack, leave, noteRestores, waitInPage, visitAgain } from './scenarios.js';
 
-/** 15 events and an exit in the same task; with `no-duplicates` all arrive before any next visit. */
+/**
+ * 15 events and an exit in the same task; with `no-duplicates` all arrive before any next visit.
+ */
 const exit = (name: string, work: () => void): Case => ({
   name,
   deliveries: BOTH,
@@ -20,7 +22,7 @@ const exit = (name: string, work: () => void): Case => ({
   },
 });
 
-/** Three trackers of one page share what a browser carries beyond its end. */
+/** Three trackers of one page share the bytes that a browser still sends after its end. */
 async function threeTrackers(world: World): Promise<void> {
   const page = await world.open();
   await leave(page, () => {
@@ -31,7 +33,7 @@ async function threeTrackers(world: World): Promise<void> {
     }
     location.href = otherSite;
   });
-  // What did not fit waits for the next visit of each.
+  // Events that did not fit wait for the next visit of their tracker.
   for (const namespace of ['app', 'app-b', 'app-c']) {
     const next = await world.open({ namespace });
     await until(() => next.evaluate(() => tracker.pending === 0));
@@ -50,15 +52,15 @@ async function closeTab(world: World): Promise<void> {
   await opener.evaluate((address) => {
     window.popup = window.open(address);
   }, world.address({}));
-  await once(opener, () => !!window.popup && 'tracker' in window.popup);
+  await waitInPage(opener, () => !!window.popup && 'tracker' in window.popup);
   await opener.evaluate(() => void window.popup?.setTimeout('trackMany(0, 15); close()'));
-  await once(opener, () => !!window.popup?.closed);
+  await waitInPage(opener, () => !!window.popup?.closed);
   await visitAgain(world);
   await opener.close();
   expectAsPromised(world.delivery, world.figures('15 events then window.close()', 15));
 }
 
-/** 10 events of 10 KB: more than a browser takes along at the end of a page. */
+/** 10 events of 10 KB: more than a browser sends at the end of a page. */
 async function largeExit(world: World): Promise<void> {
   const page = await world.open();
   await leave(page, () => {
@@ -83,12 +85,12 @@ async function restore(world: World): Promise<void> {
   await world.settled(page);
   await page.close();
   expectAsPromised(world.delivery, world.figures('10 events, back/forward cache, 5 more', 15));
-  // The Chromium from npm has no such cache: there the page is loaded anew, with the same figures.
+  // The Chromium from npm has no back/forward cache: it reloads the page, with the same figures.
   expect(wasRestored).toBe(world.browser.engine !== 'chromium' || hasSystemChromium);
 }
 
-/** The next visit hears of what was handed over without a word of a loss. */
-async function toldOnNextVisit(world: World): Promise<void> {
+/** The next visit reports handed-over events as unconfirmed, and none as lost. */
+async function reportedOnNextVisit(world: World): Promise<void> {
   world.service.reply = () => new Promise(() => undefined);
   const page = await world.open();
   await leave(page, () => {
@@ -99,15 +101,15 @@ async function toldOnNextVisit(world: World): Promise<void> {
   world.service.reply = () => ({ status: 200 });
   const next = await world.open();
   await world.settled(next);
-  const told = await next.evaluate(() => notices.map(({ name }) => name));
-  expect(told.filter((name) => name === 'unconfirmed')).toHaveLength(3);
-  expect(told).not.toContain('dropped');
+  const names = await next.evaluate(() => notices.map(({ name }) => name));
+  expect(names.filter((name) => name === 'unconfirmed')).toHaveLength(3);
+  expect(names).not.toContain('dropped');
   expect(world.service.arrivals.filter(({ data }) => data?.n !== undefined)).toHaveLength(3);
   await Promise.all([page.close(), next.close()]);
 }
 
-/** 20 events of a tab that crashed, and three tabs that start at once. */
-async function orphans(world: World): Promise<void> {
+/** 20 events of a crashed tab, and three tabs that start at the same time. */
+async function takeOverOrphans(world: World): Promise<void> {
   const last = await world.visit('/away');
   await last.evaluate(() => {
     for (let n = 10; n < 30; n++) {
@@ -134,8 +136,8 @@ async function tabs(world: World): Promise<void> {
   expectExactly(world.figures('3 tabs x 20 events', 60));
 }
 
-/** Offline, the tab is left; the next page of the site sends all, in order. */
-async function offline(world: World): Promise<void> {
+/** The tab is left while offline; the next page of the site sends all events in order. */
+async function leaveOffline(world: World): Promise<void> {
   const page = await world.open();
   await world.browser.setOffline(true);
   await page.evaluate(() => trackMany(0, 10));
@@ -149,7 +151,9 @@ async function offline(world: World): Promise<void> {
   );
 }
 
-/** A route change: the answer to the open request comes after `dispose()`, and refuses the event. */
+/**
+ * A route change: the answer to the open request comes after `dispose()`, and rejects the event.
+ */
 async function routeChange(world: World): Promise<void> {
   let answer: () => void = () => undefined;
   world.service.reply = () =>
@@ -163,7 +167,7 @@ async function routeChange(world: World): Promise<void> {
     tracker.dispose();
     window.start({});
   });
-  // Longer than a tab may be silent.
+  // Longer than a tab may take to answer.
   await page.evaluate(() => new Promise((resolve) => void setTimeout(resolve, 4000)));
   world.service.reply = () => ({ status: 200 });
   answer();
@@ -173,7 +177,7 @@ async function routeChange(world: World): Promise<void> {
   expectExactly(world.figures('dispose(), then a 503', 1));
 }
 
-/** The service refuses what an exit within the site hands over: nothing ends without a word. */
+/** The service rejects the events that an exit within the site hands over: each one is reported. */
 async function refusedAtExit(world: World): Promise<void> {
   const headers = { 'Retry-After': '1', 'Access-Control-Expose-Headers': 'Retry-After' };
   world.service.reply = () => ({ status: 429, headers });
@@ -184,7 +188,7 @@ async function refusedAtExit(world: World): Promise<void> {
       location.href = location.href.replace('/?', '/next?');
     })
     .catch(() => undefined);
-  await once(page, () => location.pathname === '/next' && 'tracker' in window);
+  await waitInPage(page, () => location.pathname === '/next' && 'tracker' in window);
   world.service.reply = () => ({ status: 200 });
   const ends = () =>
     page.evaluate(() => notices.filter(({ name }) => /delivered|unconfirmed|dropped/.test(name)));
@@ -193,7 +197,7 @@ async function refusedAtExit(world: World): Promise<void> {
   expect(world.figures('429 at an exit within the site', 5).duplicates).toBe(0);
 }
 
-/** As many tries as after a 502, although Chromium repeats a request by itself after a 408. */
+/** As many attempts as after a 502, although Chromium itself repeats a request after a 408. */
 async function timedOutByService(world: World): Promise<void> {
   world.service.reply = () => ({ status: 408, headers: { Connection: 'close' } });
   const page = await world.open({ speed: 200 });
@@ -203,11 +207,14 @@ async function timedOutByService(world: World): Promise<void> {
   expect(world.service.arrivals.length).toBeLessThanOrEqual(3);
 }
 
-/** How a page may end, and several lives of one. */
+/** Ways in which a page may end, and several visits to one page. */
 export const EXITS: readonly Case[] = [
   { name: 'keeps an event that is refused after a route change', run: routeChange },
-  { name: 'names what an exit within the site has handed over in vain', run: refusedAtExit },
-  { name: 'tries three times at most after a 408', run: timedOutByService },
+  {
+    name: 'reports the events that an exit within the site handed over but the service rejected',
+    run: refusedAtExit,
+  },
+  { name: 'makes at most three attempts after a 408', run: timedOutByService },
   exit('delivers 15 events before a page of the site that has no tracker', () => {
     trackMany(0, 15);
     location.href = '/away';
@@ -229,7 +236,7 @@ export const EXITS: readonly Case[] = [
         window.wasRestored = false;
         location.reload();
       });
-      await once(page, () => 'tracker' in window && window.wasRestored === undefined);
+      await waitInPage(page, () => 'tracker' in window && window.wasRestored === undefined);
       await world.settled(page);
       await until(() => world.service.accepted.length >= 16);
       await page.close();
@@ -245,13 +252,13 @@ export const EXITS: readonly Case[] = [
   },
   { name: 'delivers 10 events of 10 KB before another site', deliveries: BOTH, run: largeExit },
   { name: 'shares the bytes of an exit among three trackers of a page', run: threeTrackers },
-  { name: 'goes on after the back/forward cache', deliveries: BOTH, run: restore },
-  { name: 'tells what it handed over as unconfirmed, not as lost', run: toldOnNextVisit },
+  { name: 'continues after the back/forward cache', deliveries: BOTH, run: restore },
+  { name: 'reports handed-over events as unconfirmed, not as lost', run: reportedOnNextVisit },
   { name: 'delivers the events of 3 tabs', run: tabs },
-  { name: 'lets one of 3 tabs take over what a crashed tab left', run: orphans },
-  { name: 'delivers offline events in order', isAlone: true, run: offline },
+  { name: 'lets one of 3 tabs take over the events of a crashed tab', run: takeOverOrphans },
+  { name: 'delivers offline events in order', isExclusive: true, run: leaveOffline },
   {
-    name: 'hands over what the page itself tracks at pagehide',
+    name: 'hands over the events that the page tracks at pagehide',
     run: async (world) => {
       const page = await world.open();
       await leave(page, () => {
@@ -259,7 +266,7 @@ export const EXITS: readonly Case[] = [
         location.href = otherSite;
       });
       await until(() => world.service.accepted.length >= 5);
-      await arrive(page);
+      await waitForAway(page);
       await page.close();
       expectExactly(world.figures('tracked in a pagehide listener', 5));
     },

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { INSECURE, until } from '../browser.js';
 import { type PageOptions, type World, code, expectExactly } from '../world.js';
 import { BOTH, type Case } from './case.js';
-import { arrive, goBack, leave, noteRestores, once, visitAgain } from './scenarios.js';
+import { waitForAway, goBack, leave, noteRestores, waitInPage, visitAgain } from './scenarios.js';
 
 type Scene = 'Panel' | 'Broken' | 'Loading';
 
@@ -11,19 +11,22 @@ declare global {
   var extras: { autoPage(given: unknown): () => void };
 }
 
-/** What arrives of a component that is mounted under StrictMode and gets other props later. */
-const mounted = (name: string, scene: Scene, expected: readonly object[]): Case => ({
+/**
+ * The events that arrive from a component that is mounted under StrictMode and gets other props
+ * later.
+ */
+const mountComponent = (name: string, scene: Scene, expected: readonly object[]): Case => ({
   name,
   run: async ({ open, service, settled }: World) => {
     const page = await open();
     await page.evaluate(() => {
       document.head.append(Object.assign(document.createElement('script'), { src: '/react.js' }));
     });
-    await once(page, () => 'reactPage' in window);
+    await waitInPage(page, () => 'reactPage' in window);
     await page.evaluate((shown) => reactPage.render(tracker, shown), scene);
-    await once(page, () => document.body.innerText.includes('first'));
+    await waitInPage(page, () => document.body.innerText.includes('first'));
     await page.evaluate(() => document.querySelector('button')?.click());
-    await once(page, () => document.body.innerText.includes('second'));
+    await waitInPage(page, () => document.body.innerText.includes('second'));
     await settled(page);
     const viewed = service.accepted.filter(({ event }) => event === 'viewed');
     expect(viewed.map(({ data }) => data)).toEqual(expected);
@@ -33,7 +36,7 @@ const mounted = (name: string, scene: Scene, expected: readonly object[]): Case 
 
 const PROXIED: PageOptions = { proxy: true, baseUrl: '/collect' };
 
-/** A page that sends through a route of its own site. */
+/** A page that sends through a route of its site. */
 async function throughProxy(world: World): Promise<void> {
   const { service } = world;
   const page = await world.open(PROXIED);
@@ -54,7 +57,7 @@ async function throughProxy(world: World): Promise<void> {
 }
 
 /** 5 events in the page and 5 at its end. */
-const lives = (name: string, options: PageOptions, path?: string): Case => ({
+const deliversFromPage = (name: string, options: PageOptions, path?: string): Case => ({
   name,
   run: async (world) => {
     const page = await world.open(options, path);
@@ -64,14 +67,14 @@ const lives = (name: string, options: PageOptions, path?: string): Case => ({
       trackMany(5, 10);
       location.href = '/away';
     });
-    await arrive(page);
+    await waitForAway(page);
     await until(() => world.service.accepted.length >= 10);
     await page.close();
     expectExactly(world.figures(name, 10));
   },
 });
 
-/** A storage of which one method throws, from the beginning or after some events. */
+/** A storage with one method that throws, from the beginning or after some events. */
 const failingStorage = (method: string): string =>
   `let calls = 0;
   const original = Storage.prototype.${method};
@@ -80,7 +83,7 @@ const failingStorage = (method: string): string =>
     return original.apply(this, given);
   };`;
 
-/** `reset()` and `deny()` end, and the denial holds in the tab. */
+/** `reset()` and `deny()` return, and the denial applies in the tab. */
 async function deniesWithoutStorage(world: World): Promise<void> {
   const before = `Object.defineProperty(window, 'localStorage', { get() {
     throw new DOMException('NS_ERROR_FILE_CORRUPTED');
@@ -92,8 +95,10 @@ async function deniesWithoutStorage(world: World): Promise<void> {
     return (await tracker.track('x', {}, { email: 'ann@example.com' }).outcome).reason;
   });
   expect(reason).toBe('denied');
-  const told = await page.evaluate(() => notices.filter(({ name }) => name === 'warning').length);
-  expect(told).toBe(1);
+  const warnings = await page.evaluate(
+    () => notices.filter(({ name }) => name === 'warning').length,
+  );
+  expect(warnings).toBe(1);
   await page.close();
 }
 
@@ -106,17 +111,17 @@ async function withFullStorage(world: World): Promise<void> {
           localStorage.setItem(`fill-${size}-${n}`, 'x'.repeat(size));
         }
       } catch {
-        // Full for this size: a smaller one may fit.
+        // Full for this size: a smaller text may fit.
       }
     }
   });
-  await lives('storage full', {}).run(world);
+  await deliversFromPage('storage full', {}).run(world);
   await filler.evaluate(() => localStorage.clear());
   await filler.close();
 }
 
-/** Five thousand keys of the host, beside none. */
-async function besideManyKeys(world: World): Promise<void> {
+/** Compares a storage with five thousand keys of the host with an empty one. */
+async function withManyKeys(world: World): Promise<void> {
   const time = async () => {
     const page = await world.open({ maxQueue: 5000, maxBytes: 5_000_000, consent: 'granted' });
     const ms = await page.evaluate(() => {
@@ -137,14 +142,14 @@ async function besideManyKeys(world: World): Promise<void> {
       localStorage.setItem(`host-${n}`, 'x'.repeat(100));
     }
   });
-  const beside = [await time(), await time(), await time()];
+  const withKeys = [await time(), await time(), await time()];
   await page.close();
   console.log(
-    `[${world.browser.engine}] 300 x track(), ms: ${alone.join()}; beside 5 000 keys: ${beside.join()}`,
+    `[${world.browser.engine}] 300 x track(), ms: ${alone.join()}; with 5 000 keys: ${withKeys.join()}`,
   );
 }
 
-/** Prerendered: nobody sees it yet. */
+/** Prerendered: not shown yet. */
 const PRERENDERED = code(() => {
   let isPrerendering = true;
   Object.defineProperty(document, 'prerendering', { get: () => isPrerendering });
@@ -154,29 +159,29 @@ const PRERENDERED = code(() => {
   });
 });
 
-async function prerendered(world: World): Promise<void> {
+async function waitWhilePrerendered(world: World): Promise<void> {
   const page = await world.open({ before: PRERENDERED });
   await page.evaluate(() => trackMany(0, 5));
-  const beside = await world.open();
-  await world.settled(beside);
+  const other = await world.open();
+  await world.settled(other);
   expect(world.figures('prerendered', 5).delivered).toBe(0);
   await page.evaluate(() => dispatchEvent(new Event('activate-page')));
   await until(() => world.service.accepted.length >= 6);
   await world.settled(page);
-  await Promise.all([page.close(), beside.close()]);
+  await Promise.all([page.close(), other.close()]);
   expectExactly(world.figures('prerendered, then shown', 5));
 }
 
-/** Told once, and nothing is lost. */
-async function redirected(world: World): Promise<void> {
+/** One warning, and no event is lost. */
+async function pauseAtRedirect(world: World): Promise<void> {
   world.service.reply = () => ({ status: 308, headers: { Location: '/v1/track/' } });
   const page = await world.open();
   await page.evaluate(() => trackMany(0, 5));
   await until(() => page.evaluate(() => notices.some(({ name }) => name === 'paused')));
-  const told = await page.evaluate(() =>
+  const messages = await page.evaluate(() =>
     notices.flatMap(({ name, message }) => (name === 'warning' ? String(message) : [])),
   );
-  expect(told).toEqual([expect.stringContaining(`${world.service.url}/v1/track`)]);
+  expect(messages).toEqual([expect.stringContaining(`${world.service.url}/v1/track`)]);
   world.service.reply = () => ({ status: 200 });
   await page.evaluate(() => tracker.resume());
   await until(() => world.service.accepted.length >= 5);
@@ -184,9 +189,9 @@ async function redirected(world: World): Promise<void> {
   expectExactly(world.figures('a 308, then the service', 5));
 }
 
-/** The snippet in a page whose policy lets it load the script, or does not. */
+/** The snippet in a page whose policy allows or forbids to load the script. */
 const snippet = (name: string, isLoaded: boolean): Case => ({
-  name: `settles what the snippet has queued: ${name}`,
+  name: `settles the queued calls of the snippet: ${name}`,
   run: async (world) => {
     const page = await world.visit(`/snippet/${name}`);
     const flushed = await page.evaluate(() => {
@@ -200,13 +205,16 @@ const snippet = (name: string, isLoaded: boolean): Case => ({
   },
 });
 
-/** Routes by `history` and by the Navigation API, and Back from the cache; asked for twice. */
+/**
+ * Routes by `history` and by the Navigation API, and Back from the cache; autoPage() is called
+ * twice.
+ */
 async function pageViews(world: World): Promise<void> {
   const page = await world.open();
   await page.evaluate(() => {
     document.head.append(Object.assign(document.createElement('script'), { src: '/extras.js' }));
   });
-  await once(page, () => 'extras' in window);
+  await waitInPage(page, () => 'extras' in window);
   await noteRestores(page);
   await leave(page, () => {
     extras.autoPage(tracker);
@@ -239,19 +247,19 @@ async function pageViews(world: World): Promise<void> {
     world.service.accepted
       .filter(({ event }) => event === 'page_viewed')
       .map(({ data }) => new URL((data?.['url'] as { value: string }).value).pathname);
-  // What the exit hands over leaves together.
+  // The exit sends the events it hands over in one request.
   const expected = ['/', '/one', '/two', ...(wasRestored ? ['/two'] : [])];
   await until(() => paths().length >= expected.length);
   expect(paths().sort()).toEqual(expected.sort());
   await page.close();
 }
 
-/** What stands around a tracker, and what it may meet. */
+/** The tracker in different pages and environments. */
 export const GUESTS: readonly Case[] = [
-  mounted('tracks once per mount with React under StrictMode', 'Panel', [{ name: 'first' }]),
-  mounted('tracks once for a component that suspends twice', 'Loading', [{ name: 'first' }]),
-  mounted('leaves a component alone whose event cannot be sent', 'Broken', []),
-  { name: 'sees each page once, by whatever router, and again after Back', run: pageViews },
+  mountComponent('tracks once per mount with React under StrictMode', 'Panel', [{ name: 'first' }]),
+  mountComponent('tracks once for a component that suspends twice', 'Loading', [{ name: 'first' }]),
+  mountComponent('does not break a component whose event cannot be sent', 'Broken', []),
+  { name: 'tracks each page once with any router, and again after Back', run: pageViews },
   snippet('allowed', true),
   snippet('trusted', true),
   snippet('untrusted', false),
@@ -262,15 +270,15 @@ export const GUESTS: readonly Case[] = [
     deliveries: BOTH,
     run: throughProxy,
   },
-  lives('lives in memory where the storage is forbidden', {}, '/sandbox'),
-  lives('lives in memory with storage: memory', { storage: 'memory' }),
-  lives('goes on when setItem fails later', { before: failingStorage('setItem') }),
-  lives('goes on when getItem fails later', { before: failingStorage('getItem') }),
-  lives('goes on when removeItem fails later', { before: failingStorage('removeItem') }),
-  { name: 'lives in memory where the storage is full', run: withFullStorage },
-  { name: 'denies and resets where the storage is damaged', run: deniesWithoutStorage },
+  deliversFromPage('keeps events in memory if the storage is forbidden', {}, '/sandbox'),
+  deliversFromPage('keeps events in memory with storage: memory', { storage: 'memory' }),
+  deliversFromPage('continues if setItem fails later', { before: failingStorage('setItem') }),
+  deliversFromPage('continues if getItem fails later', { before: failingStorage('getItem') }),
+  deliversFromPage('continues if removeItem fails later', { before: failingStorage('removeItem') }),
+  { name: 'keeps events in memory if the storage is full', run: withFullStorage },
+  { name: 'denies and resets if the storage is damaged', run: deniesWithoutStorage },
   {
-    name: 'lives in an insecure context, without Web Locks',
+    name: 'works in an insecure context, without Web Locks',
     engines: ['chromium', 'firefox'],
     run: async (world) => {
       const url = world.app.url.replace('127.0.0.1', INSECURE) + '/';
@@ -286,17 +294,21 @@ export const GUESTS: readonly Case[] = [
       expectExactly(world.figures('insecure context', 5));
     },
   },
-  lives('sends although the browser says that it is offline', {
+  deliversFromPage('sends although the browser says that it is offline', {
     before: code(() => {
       Object.defineProperty(navigator, 'onLine', { value: false });
     }),
     speed: 60,
   }),
-  { name: 'tells of a redirect by its address, and keeps the events', run: redirected },
-  { name: 'sends nothing from a prerendered page before it is shown', run: prerendered },
-  { name: 'tracks as fast beside 5 000 keys of the host', isAlone: true, run: besideManyKeys },
+  { name: 'warns of a redirect with its address, and keeps the events', run: pauseAtRedirect },
+  { name: 'sends nothing from a prerendered page before it is shown', run: waitWhilePrerendered },
   {
-    name: 'waits as long as a 429 asks, on the next page too',
+    name: 'tracks as fast with 5 000 keys of the host in the storage',
+    isExclusive: true,
+    run: withManyKeys,
+  },
+  {
+    name: 'waits for Retry-After after a 429, on the next page too',
     run: async (world) => {
       const { service } = world;
       service.reply = ({ index }) =>

@@ -3,5 +3,5 @@ import { CONSENT } from './consent.js';
 import { EXITS } from './exits.js';
 import { GUESTS } from './guests.js';
 
-/** Everything that is tried in a real browser. */
+/** All cases that run in a real browser. */
 export const CASES: readonly Case[] = [...EXITS, ...CONSENT, ...GUESTS];

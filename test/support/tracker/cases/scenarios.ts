@@ -1,27 +1,28 @@
 import { type Tab, until } from '../browser.js';
 import type { World } from '../world.js';
 
-/** Runs code that ends its page, and waits until another page is there. */
+/** Runs code that ends its page, and waits until another page is loaded. */
 export async function leave(page: Tab, work: () => void): Promise<void> {
-  await page.evaluate(work).catch(() => undefined); // the page may be gone by then
-  await arrive(page);
+  await page.evaluate(work).catch(() => undefined); // the page may already be gone
+  await waitForAway(page);
 }
 
-/** A page without a tracker, of this site or of another one. */
-export const arrive = (page: Tab): Promise<void> => once(page, () => location.pathname === '/away');
+/** Waits for the page without a tracker, of this site or of another one. */
+export const waitForAway = (page: Tab): Promise<void> =>
+  waitInPage(page, () => location.pathname === '/away');
 
-/** Waits until something holds in a page, which may be replaced by another meanwhile. */
-export const once = (page: Tab, condition: () => boolean): Promise<void> =>
+/** Waits until a condition holds in a page, which another page may replace during the wait. */
+export const waitInPage = (page: Tab, condition: () => boolean): Promise<void> =>
   until(() => page.evaluate(condition).catch(() => false));
 
-/** Lets the next visit find what the last one left. */
+/** Opens a next visit, which sends the events that the last one left. */
 export async function visitAgain(world: World): Promise<void> {
   const page = await world.open();
   await world.settled(page);
   await page.close();
 }
 
-/** Makes a page note whether it comes back from the back/forward cache. */
+/** Makes a page record whether it is restored from the back/forward cache. */
 export const noteRestores = (page: Tab): Promise<void> =>
   page.evaluate(() => {
     window.wasRestored = false;
@@ -30,10 +31,10 @@ export const noteRestores = (page: Tab): Promise<void> =>
     });
   });
 
-/** Goes back to the last page; true when it was in the cache. */
+/** Goes back to the last page; returns true if it was in the cache. */
 export async function goBack(page: Tab): Promise<boolean> {
   await page.evaluate(() => void setTimeout(() => history.back()));
-  // Loaded anew, the page knows nothing of the last visit.
-  await once(page, () => 'tracker' in window && window.wasRestored !== false);
+  // A reloaded page has no record of the last visit.
+  await waitInPage(page, () => 'tracker' in window && window.wasRestored !== false);
   return page.evaluate(() => window.wasRestored === true);
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  doors,
+  entryPoints,
   installPackage,
   manifest,
   repository,
@@ -10,9 +10,9 @@ import {
 } from '../support/package/installed.js';
 import { publicNamesFile, type EntryPointNames } from '../../scripts/public-names.js';
 
-const listed = JSON.parse(readFileSync(publicNamesFile, 'utf8')) as Record<string, EntryPointNames>; // as: our own file
+const listed = JSON.parse(readFileSync(publicNamesFile, 'utf8')) as Record<string, EntryPointNames>; // as: written by our script
 const names = Object.fromEntries(
-  Object.entries(listed).map(([door, { values }]) => [door, values]),
+  Object.entries(listed).map(([entryPoint, { values }]) => [entryPoint, values]),
 );
 
 let project: Project;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => project.remove());
 
-/** Runs a module of either kind until it ends by itself, and reads the JSON it prints. */
+/** Runs a module of either kind until it ends by itself, and parses the JSON it prints. */
 async function run(kind: 'mjs' | 'cjs', code: string): Promise<unknown> {
   const file = await project.write(`main.${kind}`, code);
   return JSON.parse(await project.run(process.execPath, [file]));
@@ -32,47 +32,47 @@ const load = {
   cjs: (path: string) => `require('${path}')`,
 };
 
-/** Every door as an object of its exports, in either kind of module. */
-const everything = (kind: 'mjs' | 'cjs') =>
-  `const doors = { ${doors.map((door) => `'${door}': ${load[kind](door)}`).join(', ')} };`;
+/** Code that imports the exports of every entry point, in either kind of module. */
+const importAll = (kind: 'mjs' | 'cjs') =>
+  `const entryPoints = { ${entryPoints.map((entryPoint) => `'${entryPoint}': ${load[kind](entryPoint)}`).join(', ')} };`;
 
-describe('the doors', () => {
-  it('are all the folders with an index, but for the errors and the command', () => {
+describe('the entry points', () => {
+  it('are all folders with an index, except the errors and the command', () => {
     const folders = readdirSync(join(repository, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((path) => /(^|[\\/])index\.tsx?$/.test(path))
       .map((path) => join('postreel', dirname(path)))
       .filter((name) => name !== 'postreel/errors' && name !== 'postreel/cli');
-    expect([...doors].sort()).toEqual(folders.sort());
+    expect([...entryPoints].sort()).toEqual(folders.sort());
   });
 
   it('exist, with their types, in both kinds', () => {
-    const files = Object.values(manifest.exports).flatMap((door) =>
-      typeof door === 'string'
-        ? [door]
-        : Object.values(door).flatMap((kind) => Object.values(kind)),
+    const files = Object.values(manifest.exports).flatMap((entryPoint) =>
+      typeof entryPoint === 'string'
+        ? [entryPoint]
+        : Object.values(entryPoint).flatMap((kind) => Object.values(kind)),
     );
     expect(files.filter((file) => !existsSync(join(project.package, file)))).toEqual([]);
   });
 
-  it.each(['mjs', 'cjs'] as const)('hand out the same names in a .%s file', async (kind) => {
-    const tell = `console.log(JSON.stringify(doors, (key, value) =>
-      key in doors ? Object.keys(value).filter((name) => name !== 'module.exports').sort() : value));`;
-    expect(await run(kind, everything(kind) + tell)).toEqual(names);
+  it.each(['mjs', 'cjs'] as const)('export the same names in a .%s file', async (kind) => {
+    const print = `console.log(JSON.stringify(entryPoints, (key, value) =>
+      key in entryPoints ? Object.keys(value).filter((name) => name !== 'module.exports').sort() : value));`;
+    expect(await run(kind, importAll(kind) + print)).toEqual(names);
   });
 
   it.each(['mjs', 'cjs'] as const)('share each class and function in a .%s file', async (kind) => {
-    const code = `${everything(kind)}
-      const doubled = Object.entries(doors).flatMap(([door, values]) =>
-        Object.keys(doors.postreel)
+    const code = `${importAll(kind)}
+      const doubled = Object.entries(entryPoints).flatMap(([entryPoint, values]) =>
+        Object.keys(entryPoints.postreel)
           // The tracker stands alone: it shares types only, and keeps its own small functions.
-          .filter((name) => !door.startsWith('postreel/tracker') || /^[A-Z]/.test(name))
-          .filter((name) => name in values && values[name] !== doors.postreel[name])
-          .map((name) => door + ' ' + name));
+          .filter((name) => !entryPoint.startsWith('postreel/tracker') || /^[A-Z]/.test(name))
+          .filter((name) => name in values && values[name] !== entryPoints.postreel[name])
+          .map((name) => entryPoint + ' ' + name));
       console.log(JSON.stringify(doubled));`;
     expect(await run(kind, code)).toEqual([]);
   });
 
-  it('open no way into the files behind them', async () => {
+  it('do not give access to other files', async () => {
     const code = `import('postreel/dist/esm/index.js').catch(({ code }) => console.log(JSON.stringify(code)));`;
     expect(await run('mjs', code)).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED');
   });
@@ -86,9 +86,9 @@ describe('errors of the ESM and of the CommonJS build', () => {
     const errors = Object.keys(esm).filter((name) => /^[A-Z]\\w*Error$/.test(name));`;
 
   it('are different classes of the same names', async () => {
-    const tell = 'console.log(JSON.stringify(errors.filter((name) => esm[name] !== cjs[name])));';
+    const print = 'console.log(JSON.stringify(errors.filter((name) => esm[name] !== cjs[name])));';
     const errors = names.postreel?.filter((name) => /^[A-Z]\w*Error$/.test(name));
-    expect(await run('mjs', both + tell)).toEqual(errors);
+    expect(await run('mjs', both + print)).toEqual(errors);
   });
 
   it('are instances of exactly the same classes', async () => {
@@ -109,7 +109,7 @@ describe('errors of the ESM and of the CommonJS build', () => {
     expect(await run('mjs', code)).toEqual([]);
   });
 
-  it('pass the guards of the other build when a call fails', async () => {
+  it('pass the guards of the other build if a call fails', async () => {
     const code = `${both}
       const missing = { success: false, error: { code: 'NOT_FOUND', message: 'No such contact' } };
       const fetch = async () => Response.json(missing, { status: 404 });
