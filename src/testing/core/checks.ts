@@ -143,14 +143,18 @@ export const orNull = <Value>(rule: Rule<Value>): Rule<Value | null> => ({
 });
 
 /** An array of at most so many items; the complaints about an item are at its index. */
-export const listOf = <Value>(item: Rule<Value>, max = Infinity): Rule<readonly Value[]> =>
-  typed('an array', isList<Value>, (values) => {
+export const listOf = <Value>(item: Rule<Value>, max = Infinity): Rule<readonly Value[]> => ({
+  check(values) {
+    if (!Array.isArray(values)) {
+      return wrong('must be an array.', 'invalid_type');
+    }
     const length = values.length > max ? wrong(`takes at most ${max} items.`, 'too_many') : [];
     const items = values.flatMap((value, index) =>
       item.check(value).map(({ at = '', ...rest }) => ({ at: `[${index}]${at}`, ...rest })),
     );
     return [...length, ...items];
-  });
+  },
+});
 
 /** An array of strings, at most so many. */
 export const texts = (max = Infinity): Rule<readonly string[]> =>
@@ -160,5 +164,3 @@ export const texts = (max = Infinity): Rule<readonly string[]> =>
 
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(isText);
-
-const isList = <Value>(value: unknown): value is readonly Value[] => Array.isArray(value);

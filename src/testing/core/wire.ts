@@ -21,15 +21,15 @@ export function createWire(
   world: () => WireWorld,
   own: Partial<Pick<Wire, 'request' | 'answer'>> = {},
 ): Wire {
-  const { request: decode = (request) => request, answer: encode = (answer) => answer } = own;
   return {
     request(request, endpoint) {
       const { ids, settings } = world();
-      return decode(withOwnIds(request, ids, settings.ids), endpoint);
+      const given = withOwnIds(request, ids, settings.ids);
+      return own.request?.(given, endpoint) ?? given;
     },
     answer(answer, endpoint) {
       const { ids, settings } = world();
-      const shaped = encode(answer, endpoint);
+      const shaped = own.answer?.(answer, endpoint) ?? answer;
       return enveloped({ ...shaped, body: encodeBody(shaped.body, settings, ids) }, settings);
     },
     refusal(refusal, { path }, requestId) {

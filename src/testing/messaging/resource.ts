@@ -29,7 +29,7 @@ export interface Resource<Item extends Listed> {
 /** The handlers of a list, a creation, a read, a change and a deletion, as far as the resource has them. */
 export function crud<Item extends Listed>(resource: Resource<Item>): Handlers<Scope> {
   const { name, style, of, filter, create, change, checkUnused } = resource;
-  const { listed = (item) => item, view = listed } = resource;
+  const { listed = (item: Item): object & Listed => item, view = listed } = resource;
   const find = (scope: Scope, request: FakeRequest) => findOwn(scope, of, request.params.id);
   return {
     [`GET /${name}`]: (request, scope) => {

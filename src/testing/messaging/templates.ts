@@ -38,7 +38,10 @@ export const handlers: Handlers<Scope> = {
     }),
     change: (scope, request) =>
       readBody(request, {
-        ...{ name: text, subject, body: text, type: oneOf(...types) },
+        name: text,
+        subject,
+        body: text,
+        type: oneOf(...types),
         ...senderRules(scope),
       }),
   }),
