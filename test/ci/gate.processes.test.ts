@@ -37,7 +37,7 @@ function gate(answers: Readonly<Record<string, { code?: number; prints?: string 
   };
 }
 
-const suites = ['sockets', 'processes', 'stores', 'browsers', 'worlds', 'package', 'types'];
+const suites = ['sockets', 'processes', 'stores', 'browsers', 'package', 'types'];
 
 describe('the gate', () => {
   it('runs the test command of the README, each heavy suite and each check, and adds them up', () => {
