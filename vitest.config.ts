@@ -45,8 +45,6 @@ const heavy = {
     'test/contract/new-endpoint.test.ts',
     'test/cli/pull.test.ts',
   ],
-  /** What the documents leave open, one setting of the fake after the other. */
-  worlds: ['test/worlds/*.test.ts'],
   /** Real connections on 127.0.0.1. */
   sockets: [
     'test/**/*.sockets.test.ts',

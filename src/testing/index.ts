@@ -11,7 +11,7 @@ export type { FakeClientOptions, Service } from './core/service.js';
 export type { EndpointName } from './endpoint-names.js';
 export { testJournal, type TestJournalOptions } from './test-journal.js';
 export { createFakeMedia, type FakeMedia } from './media/create.js';
-export type { FakeMediaOptions } from './media/options.js';
+export type { FakeMediaOptions } from './media/settings.js';
 export type { Job } from './media/jobs.js';
 export type {
   BrandKit,
@@ -52,9 +52,9 @@ export type {
   Domain,
   ActivityEntry,
 } from './messaging/state.js';
-export { mediaBehaviors, type MediaBehavior } from './behavior/media.js';
-export { messagingBehaviors, type MessagingBehavior } from './behavior/messaging.js';
-export type { BehaviorOf, Setting, Table, Value } from './behavior/setting.js';
+export { mediaBehaviors, type MediaBehavior } from './media/settings.js';
+export { messagingBehaviors, type MessagingBehavior } from './messaging/settings.js';
+export type { BehaviorOf, Setting, Table, Value } from './core/settings.js';
 export type { Ids, IdStyle } from './core/ids.js';
 export type { MswHandler } from './msw.js';
 export type { FakeServer, FakeServerOptions } from './server.js';

@@ -11,7 +11,7 @@ import { createClock } from './core/clock.js';
 import { toResponse, recordOf } from './core/http.js';
 import type { RecordedRequest } from './core/service.js';
 import { createFakeMedia, type FakeMedia } from './media/create.js';
-import type { FakeMediaOptions } from './media/options.js';
+import type { FakeMediaOptions } from './media/settings.js';
 import {
   createFakeMessaging,
   type FakeMessaging,

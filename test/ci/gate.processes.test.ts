@@ -37,7 +37,7 @@ function runGate(answers: Readonly<Record<string, { code?: number; prints?: stri
   };
 }
 
-const suites = ['sockets', 'processes', 'stores', 'browsers', 'worlds', 'package', 'types'];
+const suites = ['sockets', 'processes', 'stores', 'browsers', 'package', 'types'];
 
 describe('the gate', () => {
   it('runs the test command of the README, each heavy suite and each check, and adds up their counts', () => {

@@ -1,26 +1,10 @@
 import type { MessagingClient } from 'postreel';
-import { expectTypeOf, it } from 'vitest';
-import type { MethodsFor } from '../../src/core/call/route.js';
-import type { Auth } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/auth.js';
-
-type Rows = MethodsFor<typeof routes>;
+import { it } from 'vitest';
 
 declare const messaging: MessagingClient;
 
 const email = 'ann@example.com';
 const password = 'correct horse';
-
-it('has exactly the methods of its rows', () => {
-  expectTypeOf<Auth['login']>().toEqualTypeOf<Rows['login']>();
-  expectTypeOf<Auth['signup']>().toEqualTypeOf<Rows['signup']>();
-  expectTypeOf<Auth['logout']>().toEqualTypeOf<Rows['logout']>();
-  expectTypeOf<Auth['oauthConfig']>().toEqualTypeOf<Rows['oauthConfig']>();
-  expectTypeOf<Auth['verifyEmail']>().toEqualTypeOf<Rows['verifyEmail']>();
-  expectTypeOf<Auth['requestVerification']>().toEqualTypeOf<Rows['requestVerification']>();
-  expectTypeOf<Auth['requestPasswordReset']>().toEqualTypeOf<Rows['requestPasswordReset']>();
-  expectTypeOf<Auth['resetPassword']>().toEqualTypeOf<Rows['resetPassword']>();
-});
 
 it('takes what the service may want beside', () => {
   void messaging.auth.signup({ email, password, name: 'Ann' });

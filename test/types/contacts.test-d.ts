@@ -12,37 +12,9 @@ import {
   type StoredData,
 } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
-import type { MethodsFor } from '../../src/core/call/route.js';
-import type { ContactFields, Contacts } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/contacts.js';
-
-type Rows = MethodsFor<typeof routes>;
+import type { Contacts } from 'postreel/messaging';
 
 declare const messaging: MessagingClient;
-
-it('has exactly the methods of its rows', () => {
-  expectTypeOf<Contacts['list']>().toEqualTypeOf<Rows['list']>();
-  expectTypeOf<Contacts['create']>().toEqualTypeOf<Rows['create']>();
-  expectTypeOf<Contacts['get']>().toEqualTypeOf<Rows['get']>();
-  expectTypeOf<Contacts['update']>().toEqualTypeOf<Rows['update']>();
-  expectTypeOf<Contacts['delete']>().toEqualTypeOf<Rows['delete']>();
-  expectTypeOf<Contacts['lookup']>().toEqualTypeOf<Rows['lookup']>();
-  expectTypeOf<Contacts['import']>().toEqualTypeOf<Rows['import']>();
-  expectTypeOf<Contacts['getImport']>().toEqualTypeOf<Rows['getImport']>();
-  expectTypeOf<Contacts['bulkSubscribe']>().toEqualTypeOf<Rows['bulkSubscribe']>();
-  expectTypeOf<Contacts['bulkUnsubscribe']>().toEqualTypeOf<Rows['bulkUnsubscribe']>();
-  expectTypeOf<Contacts['bulkDelete']>().toEqualTypeOf<Rows['bulkDelete']>();
-  expectTypeOf<Contacts['getBulkJob']>().toEqualTypeOf<Rows['getBulkJob']>();
-});
-
-it('has exactly the field methods of its rows', () => {
-  type FieldRows = Rows['fields'];
-  expectTypeOf<Contacts['fields']>().toEqualTypeOf<ContactFields>();
-  expectTypeOf<ContactFields['list']>().toEqualTypeOf<FieldRows['list']>();
-  expectTypeOf<ContactFields['values']>().toEqualTypeOf<FieldRows['values']>();
-  expectTypeOf<ContactFields['usage']>().toEqualTypeOf<FieldRows['usage']>();
-  expectTypeOf<ContactFields['delete']>().toExtend<FieldRows['delete']>();
-});
 
 it('answers contacts', () => {
   expectTypeOf<ReturnType<Contacts['list']>>().toEqualTypeOf<Paginated<Contact>>();

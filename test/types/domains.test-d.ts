@@ -1,19 +1,7 @@
 import type { Domain, MessagingClient, Paginated } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
-import type { MethodsFor } from '../../src/core/call/route.js';
-import type { Domains } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/domains.js';
-
-type Rows = MethodsFor<typeof routes>;
 
 declare const messaging: MessagingClient;
-
-it('has exactly the methods of its rows', () => {
-  expectTypeOf<Domains['list']>().toEqualTypeOf<Rows['list']>();
-  expectTypeOf<Domains['create']>().toEqualTypeOf<Rows['create']>();
-  expectTypeOf<Domains['verify']>().toEqualTypeOf<Rows['verify']>();
-  expectTypeOf<Domains['delete']>().toEqualTypeOf<Rows['delete']>();
-});
 
 it('lists the domains of one project', () => {
   expectTypeOf(messaging.domains.list('prj_1')).toEqualTypeOf<Paginated<Domain>>();

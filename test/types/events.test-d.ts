@@ -2,29 +2,14 @@ import type { MessagingClient, Paginated, TrackedEvent, TrackResult } from 'post
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/core/call/route.js';
 import type { Events } from 'postreel/messaging';
-import type { routes, Tracking, trackingRoutes } from '../../src/messaging/events.js';
+import type { routes } from '../../src/messaging/events.js';
 
 type Rows = MethodsFor<typeof routes>;
-type TrackingRows = MethodsFor<typeof trackingRoutes>;
-
 declare const messaging: MessagingClient;
 
 const email = 'ann@example.com';
 
-it('has exactly the methods of its rows', () => {
-  expectTypeOf<Events['track']>().toEqualTypeOf<Rows['track']>();
-  expectTypeOf<Events['list']>().toEqualTypeOf<Rows['list']>();
-  expectTypeOf<Events['stats']>().toEqualTypeOf<Rows['stats']>();
-  expectTypeOf<Events['listForContact']>().toEqualTypeOf<Rows['listForContact']>();
-  expectTypeOf<Events['names']>().toEqualTypeOf<Rows['names']>();
-  expectTypeOf<Events['usage']>().toEqualTypeOf<Rows['usage']>();
-  expectTypeOf<Events['delete']>().toExtend<Rows['delete']>();
-  expectTypeOf<Tracking['track']>().toEqualTypeOf<TrackingRows['track']>();
-  expectTypeOf<MessagingClient['track']>().toEqualTypeOf<TrackingRows['track']>();
-});
-
 it('tracks alike under both names', () => {
-  expectTypeOf<Rows['track']>().toEqualTypeOf<TrackingRows['track']>();
   expectTypeOf<ReturnType<Rows['track']>>().resolves.toEqualTypeOf<TrackResult>();
 });
 

@@ -1,23 +1,12 @@
 import type { MessagingClient } from 'postreel';
 import { expectTypeOf, it } from 'vitest';
 import type { MethodsFor } from '../../src/core/call/route.js';
-import type { ProjectBilling, ProjectMembers, Projects } from 'postreel/messaging';
+import type { Projects } from 'postreel/messaging';
 import type { routes } from '../../src/messaging/projects.js';
 
 type Rows = MethodsFor<typeof routes>;
 
 declare const messaging: MessagingClient;
-
-it('has exactly the methods of its rows', () => {
-  expectTypeOf<Projects['list']>().toEqualTypeOf<Rows['list']>();
-  expectTypeOf<Projects['create']>().toEqualTypeOf<Rows['create']>();
-  expectTypeOf<Projects['update']>().toEqualTypeOf<Rows['update']>();
-  expectTypeOf<Projects['delete']>().toEqualTypeOf<Rows['delete']>();
-  expectTypeOf<Projects['securityReport']>().toEqualTypeOf<Rows['securityReport']>();
-  expectTypeOf<Projects['reset']>().toEqualTypeOf<Rows['reset']>();
-  expectTypeOf<Projects['setupState']>().toEqualTypeOf<Rows['setupState']>();
-  expectTypeOf<Projects['securityState']>().toEqualTypeOf<Rows['securityState']>();
-});
 
 it('swaps the key of the client where that is asked for', () => {
   type Regenerate = Projects['regenerateKeys'];
@@ -26,26 +15,6 @@ it('swaps the key of the client where that is asked for', () => {
   void messaging.projects.regenerateKeys('prj_1', { swapKey: true, timeout: 5_000 });
   // @ts-expect-error -- a switch, not a key
   void messaging.projects.regenerateKeys('prj_1', { swapKey: 'sk_new' });
-});
-
-it('has exactly the billing methods of its rows', () => {
-  type BillingRows = Rows['billing'];
-  expectTypeOf<Projects['billing']>().toEqualTypeOf<ProjectBilling>();
-  expectTypeOf<ProjectBilling['createCheckout']>().toEqualTypeOf<BillingRows['createCheckout']>();
-  expectTypeOf<ProjectBilling['createPortal']>().toEqualTypeOf<BillingRows['createPortal']>();
-  expectTypeOf<ProjectBilling['getLimits']>().toEqualTypeOf<BillingRows['getLimits']>();
-  expectTypeOf<ProjectBilling['setLimits']>().toEqualTypeOf<BillingRows['setLimits']>();
-  expectTypeOf<ProjectBilling['consumption']>().toEqualTypeOf<BillingRows['consumption']>();
-  expectTypeOf<ProjectBilling['invoices']>().toEqualTypeOf<BillingRows['invoices']>();
-});
-
-it('has exactly the member methods of its rows', () => {
-  type MemberRows = Rows['members'];
-  expectTypeOf<Projects['members']>().toEqualTypeOf<ProjectMembers>();
-  expectTypeOf<ProjectMembers['list']>().toEqualTypeOf<MemberRows['list']>();
-  expectTypeOf<ProjectMembers['invite']>().toEqualTypeOf<MemberRows['invite']>();
-  expectTypeOf<ProjectMembers['updateRole']>().toEqualTypeOf<MemberRows['updateRole']>();
-  expectTypeOf<ProjectMembers['remove']>().toEqualTypeOf<MemberRows['remove']>();
 });
 
 it('takes bodies that may be left out, and fields of your own', () => {

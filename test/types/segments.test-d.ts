@@ -1,23 +1,8 @@
 import type { Contact, Filter, FilterElement, SegmentCreate, SegmentMember } from 'postreel';
 import { expectTypeOf } from 'vitest';
-import type { MethodsFor } from '../../src/core/call/route.js';
 import type { SegmentMembers, Segments } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/segments.js';
 
-type Rows = MethodsFor<typeof routes>;
-
-expectTypeOf<Segments['list']>().toEqualTypeOf<Rows['list']>();
-expectTypeOf<Segments['create']>().toExtend<Rows['create']>();
-expectTypeOf<Rows['create']>().toExtend<Segments['create']>();
-expectTypeOf<Segments['get']>().toEqualTypeOf<Rows['get']>();
-expectTypeOf<Segments['update']>().toEqualTypeOf<Rows['update']>();
-expectTypeOf<Segments['delete']>().toEqualTypeOf<Rows['delete']>();
-expectTypeOf<Segments['compute']>().toEqualTypeOf<Rows['compute']>();
-expectTypeOf<Segments['refresh']>().toEqualTypeOf<Rows['refresh']>();
 expectTypeOf<Segments['members']>().toEqualTypeOf<SegmentMembers>();
-expectTypeOf<SegmentMembers['list']>().toEqualTypeOf<Rows['members']['list']>();
-expectTypeOf<SegmentMembers['add']>().toEqualTypeOf<Rows['members']['add']>();
-expectTypeOf<SegmentMembers['remove']>().toEqualTypeOf<Rows['members']['remove']>();
 
 // Members are contacts: what takes a contact takes a member.
 expectTypeOf<SegmentMember>().toExtend<Contact>();

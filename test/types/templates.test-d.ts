@@ -1,18 +1,6 @@
 import type { OpenRecord, Template, TemplateCreate, TemplateType } from 'postreel';
 import { expectTypeOf } from 'vitest';
-import type { MethodsFor } from '../../src/core/call/route.js';
 import type { Templates } from 'postreel/messaging';
-import type { routes } from '../../src/messaging/templates.js';
-
-type Rows = MethodsFor<typeof routes>;
-
-expectTypeOf<Templates['list']>().toEqualTypeOf<Rows['list']>();
-expectTypeOf<Templates['create']>().toEqualTypeOf<Rows['create']>();
-expectTypeOf<Templates['get']>().toEqualTypeOf<Rows['get']>();
-expectTypeOf<Templates['update']>().toEqualTypeOf<Rows['update']>();
-expectTypeOf<Templates['delete']>().toEqualTypeOf<Rows['delete']>();
-expectTypeOf<Templates['duplicate']>().toEqualTypeOf<Rows['duplicate']>();
-expectTypeOf<Templates['usage']>().toEqualTypeOf<Rows['usage']>();
 
 expectTypeOf<TemplateType>().toEqualTypeOf<'TRANSACTIONAL' | 'MARKETING'>();
 // Answers stay open: a new type or field must not break a caller.

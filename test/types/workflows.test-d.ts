@@ -11,13 +11,6 @@ import type { routes } from '../../src/messaging/workflows.js';
 
 type Rows = MethodsFor<typeof routes>;
 
-expectTypeOf<Workflows['list']>().toEqualTypeOf<Rows['list']>();
-expectTypeOf<Workflows['fields']>().toEqualTypeOf<Rows['fields']>();
-expectTypeOf<Workflows['create']>().toEqualTypeOf<Rows['create']>();
-expectTypeOf<Workflows['get']>().toEqualTypeOf<Rows['get']>();
-expectTypeOf<Workflows['update']>().toEqualTypeOf<Rows['update']>();
-expectTypeOf<Workflows['delete']>().toExtend<Rows['delete']>();
-
 type Steps = Rows['steps'];
 expectTypeOf<Workflows['steps']>().toEqualTypeOf<WorkflowSteps>();
 expectTypeOf<WorkflowSteps['create']>().toEqualTypeOf<Steps['create']>();

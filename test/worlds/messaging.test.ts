@@ -9,7 +9,7 @@ import { manyLaws } from '../support/worlds/many-laws.js';
 import { peopleLaws } from '../support/worlds/people-laws.js';
 import { messagingScene } from '../support/worlds/scenes.js';
 import { waitLaws } from '../support/worlds/wait-laws.js';
-import { alternatives, inTurn, nameOf } from '../support/worlds/worlds.js';
+import { alternatives, nameOf } from '../support/worlds/worlds.js';
 
 const laws = [
   ...resourceLaws,
@@ -20,15 +20,13 @@ const laws = [
   ...errorLaws,
   ...waitLaws,
 ];
-const others = alternatives(messagingBehaviors);
-const worlds = [{}, ...inTurn(others, 'messaging')];
-console.log(`messaging: ${worlds.length} of ${others.length + 1} worlds`);
+const worlds = [{}, ...alternatives(messagingBehaviors)];
 
 describe.each(worlds.map((world) => [nameOf(world), world] as const))(
   'in the world of %s',
   (_, world) => {
-    it.each(named(laws))('%s', async (_, law) => {
-      await law.holds(messagingScene(world, 'msw'));
+    it.concurrent.each(named(laws))('%s', async (_, law) => {
+      await law.holds(messagingScene(world));
     });
   },
 );

@@ -1,15 +1,21 @@
 import { readOptions } from '../../core/options.js';
 import { createService, type FakeClientOptions, type Service } from '../core/service.js';
-import type { Handlers } from '../core/types.js';
-import { enter, keyOf, createWorld, type MediaWorld } from './world.js';
-import { generateAudio, getStatus, generateVideo } from './generate.js';
-import { type Bytes, answerDownload, contentOf, downloadEndpoint } from './downloads.js';
-import { clockAheadMs } from '../behavior/shared.js';
-import type { MediaBehavior } from '../behavior/media.js';
-import { fakeMediaKinds, type FakeMediaOptions } from './options.js';
-import type { Job } from './jobs.js';
+import { clockOf, parseDuration } from '../core/clock.js';
+import { Refusal } from '../core/http.js';
+import { fakeId, Ids } from '../core/ids.js';
+import { behaviorOf, limitOf } from '../core/settings.js';
+import type { FakeRequest, Handlers } from '../core/types.js';
+import { createWire } from '../core/wire.js';
+import { generateAudio, getStatus, generateVideo, refuse } from './generate.js';
+import { type Bytes, answerDownload, contentOf, downloadEndpoint } from './files.js';
+import { createOutcomes, type Job, type MediaWorld } from './jobs.js';
+import {
+  fakeMediaKinds,
+  mediaBehaviors,
+  type FakeMediaOptions,
+  type MediaBehavior,
+} from './settings.js';
 import type { BrandKit, CallbackAttempt, MediaFile, MediaFolder, Outcome } from './types.js';
-import { mediaWire, settingsOf } from './wire.js';
 
 /** A fake of the media service, with one account. */
 export interface FakeMedia extends Service {
@@ -52,7 +58,7 @@ export function createFakeMedia(given?: FakeMediaOptions): FakeMedia {
     isStrict: true,
     example: "{ clock: { mode: 'real' } }",
   });
-  const world = createWorld(options, settingsOf(options));
+  const world = createWorld(options);
   const service = createMediaService(world);
   const { baseUrl, fetch } = service;
   const { apiKey, apiKeys, cdnUrl, files, folders, brandKits, callbacks, settings } = world;
@@ -93,12 +99,10 @@ function createMediaService(world: MediaWorld): Service {
     limit: () => ({
       limit: 10,
       windowMs: 600_000,
-      algorithm: settings.rateLimitWindow,
-      headers: settings.rateLimitHeaders,
-      clockAheadMs: clockAheadMs[settings.serviceClock],
+      ...limitOf(settings),
       ...changes,
     }),
-    wire: mediaWire(world),
+    wire: createWire(() => world),
     also: {
       baseUrl: cdnUrl,
       endpoint: downloadEndpoint,
@@ -111,4 +115,87 @@ function createMediaService(world: MediaWorld): Service {
 /** The document limits "requests" yet has status polled every 10 s: by default only generate calls count. */
 function counts(endpoint: string, { statusCounts }: MediaBehavior): boolean {
   return statusCounts || endpoint !== 'GET /v1/generate/status';
+}
+
+/** Creates a world without files. */
+function createWorld(options: FakeMediaOptions): MediaWorld {
+  const settings = behaviorOf(mediaBehaviors, options);
+  const id = fakeId();
+  const { apiKey = `media_key_${id}`, brandKits = [fullKit] } = options;
+  const { baseUrl = `https://media-${id}.fake`, cdnUrl = `https://cdn-${id}.media.fake` } = options;
+  const clock = clockOf(options.clock);
+  const counts = new Map<string, number>();
+  const ids = new Ids();
+  const files: MediaFile[] = [];
+  const folders: MediaFolder[] = [];
+  const callbacks: CallbackAttempt[] = [];
+  const outcomes = createOutcomes();
+  const kits = [...brandKits];
+
+  function newId(prefix: string): string {
+    const count = (counts.get(prefix) ?? 0) + 1;
+    counts.set(prefix, count);
+    return ids.issue(`${prefix}_${String(count).padStart(6, '0')}`);
+  }
+
+  function find(fileId: string): MediaFile | undefined {
+    const keepMs = parseDuration(options.keepFor ?? (settings.keepsFinished ? Infinity : '1h'));
+    const file = files.find((candidate) => candidate.fileId === fileId);
+    return file === undefined || clock.now() > file.finishesAt + keepMs ? undefined : file;
+  }
+
+  function reset(): void {
+    for (const list of [files, folders, callbacks]) {
+      list.length = 0;
+    }
+    kits.splice(0, kits.length, ...brandKits);
+    outcomes.clear();
+  }
+
+  return {
+    options,
+    settings,
+    ids,
+    clock,
+    baseUrl,
+    cdnUrl: cdnUrl.replace(/\/+$/, ''),
+    apiKey,
+    apiKeys: new Set([apiKey]),
+    id: newId,
+    find,
+    reset,
+    files,
+    folders,
+    callbacks,
+    outcomes,
+    brandKits: kits,
+  };
+}
+
+const fullKit: BrandKit = {
+  brandId: 'brand_000001',
+  logo: 'https://cdn.example/logo.png',
+  introSeconds: 5,
+  outroSeconds: 5,
+  colours: ['#102030', '#f0e0d0'],
+  fonts: ['Sans'],
+  voiceId: 'voice_of_the_kit',
+};
+
+/** Admits a request, or rejects it with a 401 if it has no valid key. */
+function enter(world: MediaWorld, request: FakeRequest): MediaWorld {
+  // media, Authentication 1 and 3: every call, status included, sends the key.
+  if (!world.apiKeys.has(keyOf(request) ?? '')) {
+    throw new Refusal(401, 'UNAUTHORIZED', 'Missing or invalid API key.');
+  }
+  // media, Endpoints: all requests send `Content-Type: application/json`.
+  if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) {
+    refuse('Content-Type must be application/json.');
+  }
+  return world;
+}
+
+/** The key of a request, as sent. */
+function keyOf({ headers }: FakeRequest): string | undefined {
+  return /^Bearer (\S+)$/.exec(headers.get('authorization') ?? '')?.[1];
 }

@@ -1,28 +1,115 @@
+import { isRecord } from '../../core/values.js';
 import { Refusal } from '../core/http.js';
 import type { FakeAnswer, FakeRequest } from '../core/types.js';
-import { accept, checkPending } from './jobs.js';
+import { accept, checkPending, type MediaWorld } from './jobs.js';
 import {
-  readFields,
-  refuse,
-  type JobFields,
-  requestRules,
-  webAddress,
-  jobRules,
+  anything,
+  checkFields,
+  filled,
+  flag,
   listOf,
   numberFrom,
   oneOf,
-  text,
-  textOrNull,
-  textUpTo,
+  optional,
+  orNull,
+  required,
+  webAddress,
+  wrong,
+  type FieldsOf,
+  type Rule,
   type Rules,
-} from './rules.js';
+} from '../core/checks.js';
 import type { BrandKit, MediaFile } from './types.js';
-import type { MediaWorld } from './world.js';
+
+/** media, POST /v1/generate/video, top-level fields. */
+const requestRules = {
+  payload: required(listOf(anything)),
+  file: filled(),
+  folderId: filled(),
+};
+
+/** media, POST /v1/generate/video, values of `artStyle`. */
+const artStyles = [
+  'cinematic',
+  'realistic',
+  'anime',
+  'illustration',
+  'comicBook',
+  'threeDimensionModel',
+  'fantasyArt',
+  'waterColor',
+  'lineArt',
+  'modelingCompound',
+  'whimsical',
+  'biblical',
+  'filmNoir',
+  'tinyWorld',
+  'technicalIllustration',
+];
+
+/** media, POST /v1/generate/video, values of `aiVideoModel`. */
+const aiVideoModels = [
+  'ai-video-a-pro-fast',
+  'ai-video-b',
+  'ai-video-c-v5-fast',
+  'ai-video-d-2-fast',
+  'ai-video-e-2.5-turbo',
+];
+
+/** media, POST /v1/generate/video, values of `imageAnimationPreset`. */
+const animationPresets = ['None', 'Mix:Subtle Flow', 'Mix', 'Mix:Dramatic'];
+
+/** media, POST /v1/generate/video, job object, row by row. */
+const jobRules = {
+  workflowType: required(oneOf('script', 'idea', 'url')),
+  workflowFormat: required(oneOf('video')),
+  content: filled(10_000),
+  prompt: filled(10_000),
+  voiceId: required(filled()),
+  aspectRatio: optional(oneOf('16:9', '9:16', '1:1'), '16:9'),
+  resolution: optional(oneOf('1080p', '720p', '480p', '360p'), '1080p'),
+  extension: optional(oneOf('mp4', 'mov'), 'mp4'),
+  duration: numberFrom(1, 15),
+  visuals: optional(oneOf('stock', 'ai', 'library'), 'stock'),
+  mediaUrls: listOf(webAddress, 100),
+  artStyle: optional(oneOf(...artStyles), 'cinematic'),
+  aiVideoModel: oneOf(...aiVideoModels),
+  aiVideoClipPercentage: optional(numberFrom(0, 100), 20),
+  imageAnimationPreset: oneOf(...animationPresets),
+  bgMusicVolume: optional(numberFrom(0, 100), 20),
+  generateSfx: optional(flag, true),
+  addPauses: optional(flag, false),
+  subtitlePresetId: filled(),
+  highlightSubtitles: optional(flag, false),
+  templateId: filled(),
+  brandId: filled(),
+  sceneBreakdown: optional(oneOf('auto', 'lineBreak', 'sentence'), 'auto'),
+  fileName: optional(filled(), 'Untitled file'),
+  shouldExport: optional(flag, false),
+};
+
+type JobFields = FieldsOf<typeof jobRules>;
+
+/** Reads the fields of a table, or refuses the request with the first complaint. */
+function readFields<Table extends Rules>(rules: Table, body: unknown, place = ''): FieldsOf<Table> {
+  if (!isRecord(body)) {
+    refuse(`${place === '' ? 'The body' : place.slice(0, -1)} must be an object.`);
+  }
+  const { fields, errors } = checkFields(rules, body);
+  for (const { field, message } of errors) {
+    refuse(`${place}${field} ${message}`);
+  }
+  return fields;
+}
+
+/** The document shows no status for rejections: 400. */
+export function refuse(message: string): never {
+  throw new Refusal(400, 'BAD_REQUEST', message);
+}
 
 /** POST /v1/generate/video: accepts all jobs or none, or one after another up to a rejected one. */
 export function generateVideo(request: FakeRequest, world: MediaWorld): FakeAnswer {
-  const { payload, file, folderId } = readFields(requestRules, request.body);
-  const given: readonly unknown[] = Array.isArray(payload) ? payload : [];
+  const { payload: given, file, folderId } = readFields(requestRules, request.body);
   if (given.length === 0) {
     refuse('payload must have at least one job.');
   }
@@ -30,7 +117,7 @@ export function generateVideo(request: FakeRequest, world: MediaWorld): FakeAnsw
   const jobs = isLoop ? [] : given.map((job, index) => readJob(world, job, index));
   checkFolder(world, folderId);
   checkPending(world, jobs.length);
-  const folder = typeof folderId === 'string' ? folderId : createFolder(world, file);
+  const folder = folderId ?? createFolder(world, file);
   const files = isLoop
     ? given.map((job, index) => {
         const settings = readJob(world, job, index);
@@ -53,7 +140,7 @@ function acceptVideo(
 ): MediaFile {
   return accept(world, {
     kind: 'video',
-    name: String(settings.fileName),
+    name: settings.fileName,
     folderId: folder,
     settings,
     brand: brandOf(world, settings, jobs),
@@ -61,7 +148,7 @@ function acceptVideo(
 }
 
 /** The document does not say what an unknown folder is: 404. */
-function checkFolder({ folders }: MediaWorld, folderId: unknown): void {
+function checkFolder({ folders }: MediaWorld, folderId: string | undefined): void {
   if (folderId === undefined || folders.some((folder) => folder.folderId === folderId)) {
     return;
   }
@@ -69,10 +156,10 @@ function checkFolder({ folders }: MediaWorld, folderId: unknown): void {
 }
 
 /** media, top-level fields: without `folderId` a new folder named by `file` is created. */
-function createFolder(world: MediaWorld, name: unknown): string {
+function createFolder(world: MediaWorld, name = 'Untitled folder'): string {
   const folderId = world.id('folder');
   // The document names no default: a nameless folder is called like a nameless file.
-  world.folders.push({ folderId, name: typeof name === 'string' ? name : 'Untitled folder' });
+  world.folders.push({ folderId, name });
   return folderId;
 }
 
@@ -105,9 +192,9 @@ function checkSource({ workflowType, content, prompt }: JobFields, place: string
     return;
   }
   if (content === undefined) {
-    refuse(`${place}content is required for ${String(workflowType)}.`);
+    refuse(`${place}content is required for ${workflowType}.`);
   }
-  if (workflowType === 'url' && webAddress(content) !== undefined) {
+  if (workflowType === 'url' && webAddress.check(content).length > 0) {
     refuse(`${place}content must be the URL of an article for url.`);
   }
 }
@@ -115,7 +202,7 @@ function checkSource({ workflowType, content, prompt }: JobFields, place: string
 function checkVisuals(world: MediaWorld, job: JobFields, place: string): void {
   const { visuals, mediaUrls, aiVideoModel } = job;
   // media, job object: `mediaUrls` is required when `visuals` is `library`.
-  if (visuals === 'library' && !(Array.isArray(mediaUrls) && mediaUrls.length > 0)) {
+  if (visuals === 'library' && (mediaUrls ?? []).length === 0) {
     refuse(`${place}mediaUrls is required when visuals is library.`);
   }
   if (aiVideoModel === undefined) {
@@ -133,13 +220,13 @@ function checkVisuals(world: MediaWorld, job: JobFields, place: string): void {
 /** media, Limits: `duration` is subject to the plan's maximum export length. */
 function checkPlan({ options }: MediaWorld, { duration }: JobFields, place: string): void {
   const { maxExportMinutes = 15 } = options;
-  if (typeof duration === 'number' && duration > maxExportMinutes) {
+  if (duration !== undefined && duration > maxExportMinutes) {
     refuse(`${place}duration is over the plan's ${maxExportMinutes} minutes.`);
   }
 }
 
 /** media, Errors 1: a kit the caller cannot use is never silently ignored. */
-function checkBrand({ brandKits }: MediaWorld, brandId: unknown): void {
+function checkBrand({ brandKits }: MediaWorld, brandId: string | undefined): void {
   if (brandId === undefined || brandKits.some((kit) => kit.brandId === brandId)) {
     return;
   }
@@ -161,18 +248,25 @@ function withoutIdleFields(job: JobFields): JobFields {
   if (job.visuals === 'stock') {
     idle.add('imageAnimationPreset');
   }
-  return Object.fromEntries(Object.entries(job).filter(([name]) => !idle.has(name)));
+  return Object.fromEntries(Object.entries(job).filter(([name]) => !idle.has(name))) as JobFields; // a part of it
 }
 
+const pronunciation: Rule<object> = {
+  check: (value) =>
+    isRecord(value) && typeof value.original === 'string' && typeof value.replace === 'string'
+      ? []
+      : wrong('must be { original, replace } with two texts.'),
+};
+
 /** media, POST /v1/generate/audio, row by row. */
-const audioRules: Rules = {
-  content: { check: textUpTo(10_000), isRequired: true },
-  voiceId: { check: text, isRequired: true },
-  voiceStyleId: { check: textOrNull },
-  playbackRate: { check: numberFrom(0.5, 2), default: 1 },
-  format: { check: oneOf('mp3', 'wav'), default: 'mp3' },
-  pronunciations: { check: listOf(pronunciation) },
-  webhook: { check: webAddress },
+const audioRules = {
+  content: required(filled(10_000)),
+  voiceId: required(filled()),
+  voiceStyleId: orNull(filled()),
+  playbackRate: optional(numberFrom(0.5, 2), 1),
+  format: optional(oneOf('mp3', 'wav'), 'mp3'),
+  pronunciations: listOf(pronunciation),
+  webhook: webAddress,
 };
 
 /** POST /v1/generate/audio: the response only confirms acceptance. */
@@ -189,17 +283,6 @@ export function generateAudio(request: FakeRequest, world: MediaWorld): FakeAnsw
   return { body: { fileId } };
 }
 
-function pronunciation(value: unknown): string | undefined {
-  const isPair =
-    typeof value === 'object' &&
-    value !== null &&
-    'original' in value &&
-    'replace' in value &&
-    typeof value.original === 'string' &&
-    typeof value.replace === 'string';
-  return isPair ? undefined : 'must be { original, replace } with two texts';
-}
-
 /** GET /v1/generate/status */
 export function getStatus(request: FakeRequest, world: MediaWorld): FakeAnswer {
   const fileId = request.query.get('fileId');
@@ -208,7 +291,7 @@ export function getStatus(request: FakeRequest, world: MediaWorld): FakeAnswer {
   }
   const file = world.find(fileId);
   if (file === undefined) {
-    throw new Refusal(404, 'UNKNOWN_FILE', 'File not found.');
+    throw new Refusal(world.settings.unknownFileStatus, 'UNKNOWN_FILE', 'File not found.');
   }
   return { body: recordOf(world, file) };
 }

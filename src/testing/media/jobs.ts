@@ -1,7 +1,26 @@
 import { parseDuration } from '../core/clock.js';
 import { Refusal } from '../core/http.js';
-import type { Outcome, MediaFile, CallbackAttempt } from './types.js';
-import type { MediaWorld } from './world.js';
+import type { World } from '../core/types.js';
+import type { FakeMediaOptions, MediaBehavior } from './settings.js';
+import type { BrandKit, CallbackAttempt, MediaFile, MediaFolder, Outcome } from './types.js';
+
+/** The state of a fake media service with one account. */
+export interface MediaWorld extends World {
+  readonly options: FakeMediaOptions;
+  readonly settings: MediaBehavior;
+  readonly baseUrl: string;
+  readonly cdnUrl: string;
+  readonly apiKey: string;
+  readonly apiKeys: Set<string>;
+  readonly files: MediaFile[];
+  readonly folders: MediaFolder[];
+  readonly brandKits: BrandKit[];
+  readonly callbacks: CallbackAttempt[];
+  readonly outcomes: Outcomes;
+  /** Finds a file that is still kept by its id. */
+  find(fileId: string): MediaFile | undefined;
+  reset(): void;
+}
 
 /** media, Limits: 20 queued or processing jobs at a time, here per account. */
 export function checkPending({ files, options, settings }: MediaWorld, added: number): void {
@@ -12,9 +31,14 @@ export function checkPending({ files, options, settings }: MediaWorld, added: nu
   }
   // media, Errors 5 leaves the response open: 429, and no job of the request is accepted.
   const headers = settings.capRetryAfter ? { 'Retry-After': '30' } : {};
-  throw new Refusal(429, 'PENDING_LIMIT', `At most ${pendingLimit} jobs may be pending.`, {
-    headers,
-  });
+  throw new Refusal(
+    settings.capStatus,
+    'PENDING_LIMIT',
+    `At most ${pendingLimit} jobs may be pending.`,
+    {
+      headers,
+    },
+  );
 }
 
 const isPending = ({ status }: MediaFile) => status === 'queued' || status === 'processing';

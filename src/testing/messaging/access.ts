@@ -1,6 +1,6 @@
 import { Refusal } from '../core/http.js';
 import type { FakeRequest } from '../core/types.js';
-import { forbidden, notFound } from './find.js';
+import { forbidden, notFound } from './resource.js';
 import type { MessagingWorld, Project, Scope, User } from './state.js';
 
 /** The name of the session cookie; the document does not give it. */

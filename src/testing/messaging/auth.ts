@@ -1,10 +1,9 @@
+import { email, filled, required } from '../core/checks.js';
 import { Refusal } from '../core/http.js';
 import type { FakeAnswer, FakeRequest, Handlers } from '../core/types.js';
 import { sessionCookie, sessionToken } from './access.js';
-import { forbidden } from './find.js';
-import type { Scope, MailedToken, MessagingWorld, User } from './state.js';
-import { addUser, userByEmail, userView } from './users.js';
-import { readBody, invalidField } from './validate.js';
+import { forbidden, invalidField, isoNow, readBody, stateConflict } from './resource.js';
+import type { MailedToken, MessagingWorld, Scope, User } from './state.js';
 
 /** The bodies of these endpoints are not shown. */
 export const handlers: Handlers<Scope> = {
@@ -16,17 +15,24 @@ export const handlers: Handlers<Scope> = {
   'POST /auth/request-verification': (request, scope) => mail(request, scope, 'verify-email'),
   'POST /auth/request-password-reset': (request, scope) => mail(request, scope, 'reset-password'),
   'POST /auth/reset-password': resetPassword,
+
+  'GET /users/@me': (_request, { user }) => {
+    if (user === undefined) {
+      throw forbidden('The project has no owner.');
+    }
+    return { body: userView(user) };
+  },
 };
+
+const loginRules = { email: required(email), password: required(filled()) };
+const tokenRules = { token: required(filled()) };
 
 const done: FakeAnswer = { body: { success: true } };
 
 /** messaging, Authentication 6: a JWT cookie. */
 function login(request: FakeRequest, { world }: Scope): FakeAnswer {
-  const { email, password } = readBody(request, (fields) => ({
-    email: fields.requiredEmail('email'),
-    password: fields.requiredText('password'),
-  }));
-  const user = userByEmail(world, email);
+  const { email: address, password } = readBody(request, loginRules);
+  const user = userByEmail(world, address);
   if (user?.password !== password) {
     throw new Refusal(401, 'UNAUTHORIZED', 'The email or the password is wrong.');
   }
@@ -39,14 +45,11 @@ function signup(request: FakeRequest, { world }: Scope): FakeAnswer {
   if (world.settings.disableSignups) {
     throw forbidden('Signing up is disabled.');
   }
-  const { email, password } = readBody(request, (fields) => ({
-    email: fields.requiredEmail('email'),
-    password: fields.requiredText('password'),
-  }));
-  if (userByEmail(world, email)) {
-    throw new Refusal(400, 'STATE_CONFLICT', `${email} is signed up.`);
+  const account = readBody(request, loginRules);
+  if (userByEmail(world, account.email)) {
+    throw stateConflict(`${account.email} is signed up.`);
   }
-  const user = addUser(world, { email, password });
+  const user = addUser(world, account);
   mailToken(world, user, 'verify-email');
   return { status: 201, body: { user: userView(user) } };
 }
@@ -61,7 +64,7 @@ function cookie(value: string, maxAgeSeconds: number): string {
 }
 
 function verifyEmail(request: FakeRequest, { world }: Scope): FakeAnswer {
-  const token = readBody(request, (fields) => fields.requiredText('token'));
+  const { token } = readBody(request, tokenRules);
   takeToken(world, token, 'verify-email').isVerified = true;
   return done;
 }
@@ -72,10 +75,7 @@ function mail(
   { world }: Scope,
   purpose: 'verify-email' | 'reset-password',
 ): FakeAnswer {
-  const user = userByEmail(
-    world,
-    readBody(request, (fields) => fields.requiredEmail('email')),
-  );
+  const user = userByEmail(world, readBody(request, { email: required(email) }).email);
   if (user !== undefined) {
     mailToken(world, user, purpose);
   }
@@ -83,10 +83,7 @@ function mail(
 }
 
 function resetPassword(request: FakeRequest, { world }: Scope): FakeAnswer {
-  const { token, password } = readBody(request, (fields) => ({
-    token: fields.requiredText('token'),
-    password: fields.requiredText('password'),
-  }));
+  const { token, password } = readBody(request, { ...tokenRules, password: required(filled()) });
   takeToken(world, token, 'reset-password').password = password;
   return done;
 }
@@ -94,8 +91,7 @@ function resetPassword(request: FakeRequest, { world }: Scope): FakeAnswer {
 /** Stands in for an email with a link: tests find the token in `world.mailedTokens`. */
 function mailToken(world: MessagingWorld, user: User, purpose: MailedToken['purpose']): void {
   const token = world.id('token');
-  const { id: userId, email } = user;
-  world.mailedTokens.push({ token, purpose, userId, email, isUsed: false });
+  world.mailedTokens.push({ token, purpose, userId: user.id, email: user.email, isUsed: false });
 }
 
 /** The user that a token was mailed to; a token works once. */
@@ -118,4 +114,22 @@ function sessionJwt(world: MessagingWorld, user: User): string {
 
 function encode(part: object): string {
   return btoa(JSON.stringify(part)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+/** A new account. */
+export function addUser(world: MessagingWorld, account: Pick<User, 'email' | 'password'>): User {
+  const id = world.id('usr');
+  const user: User = { id, ...account, isVerified: false, createdAt: isoNow({ world }) };
+  world.users.set(id, user);
+  return user;
+}
+
+export function userByEmail(world: MessagingWorld, address: string): User | undefined {
+  const wanted = address.toLowerCase();
+  return [...world.users.values()].find((user) => user.email.toLowerCase() === wanted);
+}
+
+/** A user without the password. */
+function userView({ id, email: address, isVerified, createdAt }: User) {
+  return { id, email: address, isVerified, createdAt };
 }

@@ -1,32 +1,57 @@
-import { Refusal } from '../core/http.js';
+import {
+  email,
+  filled,
+  oneOf,
+  record,
+  required,
+  text,
+  wrong,
+  type FieldsOf,
+  type Rule,
+} from '../core/checks.js';
+import { Refusal, type FieldError } from '../core/http.js';
 import type { FakeRequest, Handlers } from '../core/types.js';
-import { findOwn } from './find.js';
 import { contactByEmail } from './contact-store.js';
-import { listAnswer } from './lists.js';
-import type { Campaign, Contact, Scope, SentEmail, Project } from './state.js';
-import { readBody, type BodyFields, given } from './validate.js';
-import { isVerifiedSender } from './domains.js';
-import { checkSubject } from './templates.js';
-import { deliver } from './outbox.js';
 import { matches, membersOf } from './filters.js';
+import { deliver } from './outbox.js';
+import { crud, findOwn, given, readBody, stamps, stateConflict } from './resource.js';
+import type { Campaign, Contact, Project, Scope, SentEmail } from './state.js';
+import { subject, verifiedEmail } from './templates.js';
+
+const ofProject = ({ campaigns }: Project) => campaigns;
 
 export const handlers: Handlers<Scope> = {
-  'GET /campaigns': (request, scope) => {
-    const items = [...scope.project.campaigns.values()].map(view);
-    return listAnswer(scope, request, { items, name: 'campaigns', style: 'cursor' });
-  },
+  ...crud<Campaign>({
+    name: 'campaigns',
+    style: 'cursor',
+    of: ofProject,
+    listed: view,
+    checkUnused(_scope, campaign) {
+      // messaging, Errors: 409 with active executions, which are those of a scheduled or sending one.
+      if (isActiveCampaign(campaign)) {
+        throw new Refusal(409, 'CONFLICT', cannot(campaign, 'deleted'));
+      }
+    },
+  }),
 
   'POST /campaigns': (request, scope) => {
-    const content = readBody(request, (fields) => readContent(scope, fields));
-    const { id, name, subject, type, status, scheduledAt } = view(add(scope, content));
-    const data = { id, name, subject, type, status, scheduledAt };
+    const campaign = view(add(scope, readContent(scope, request)));
+    const { id, name, subject: title, type, status, scheduledAt } = campaign;
+    const data = { id, name, subject: title, type, status, scheduledAt };
     // messaging, Campaigns: the create response is shown in the envelope form.
     return { status: 201, body: { success: true, data } };
   },
 
-  'GET /campaigns/{id}': (request, scope) => ({ body: view(findCampaign(scope, request)) }),
-  'PUT /campaigns/{id}': replace,
-  'DELETE /campaigns/{id}': remove,
+  'PUT /campaigns/{id}': (request, scope) => {
+    const campaign = findCampaign(scope, request);
+    // Changes once mails are out are not shown: refused.
+    refuseUnless(campaign, ['DRAFT', 'SCHEDULED'], 'replaced');
+    const { id, status, scheduledAt, createdAt } = campaign;
+    const content = draft(scope, readContent(scope, request));
+    const replaced = { ...content, id, status, scheduledAt, createdAt };
+    scope.project.campaigns.set(id, replaced);
+    return { body: view(replaced) };
+  },
 
   'POST /campaigns/{id}/duplicate': (request, scope) => {
     const original = findCampaign(scope, request);
@@ -34,14 +59,32 @@ export const handlers: Handlers<Scope> = {
     return { status: 201, body: view(copy) };
   },
 
-  'POST /campaigns/{id}/send': send,
-  'POST /campaigns/{id}/cancel': cancel,
+  'POST /campaigns/{id}/send': (request, scope) => {
+    const campaign = findCampaign(scope, request);
+    const { scheduledFor } = readBody(request, { scheduledFor: dateTimeOrNull });
+    refuseUnless(campaign, ['DRAFT', 'SCHEDULED'], 'sent');
+    // messaging, States: omitted or null means immediately.
+    if (typeof scheduledFor === 'string') {
+      schedule(scope, campaign, Date.parse(scheduledFor));
+    } else {
+      startSending(scope, campaign);
+    }
+    return { body: view(campaign) };
+  },
+
+  'POST /campaigns/{id}/cancel': (request, scope) => {
+    const campaign = findCampaign(scope, request);
+    // messaging, States: from SCHEDULED or SENDING; to cancel twice changes nothing.
+    refuseUnless(campaign, ['SCHEDULED', 'SENDING', 'CANCELLED'], 'cancelled');
+    campaign.status = 'CANCELLED';
+    return { body: view(campaign) };
+  },
 
   'POST /campaigns/{id}/test': (request, scope) => {
     const campaign = findCampaign(scope, request);
-    const email = readBody(request, (fields) => fields.requiredEmail('email'));
-    mailTo(scope, campaign, { contact: testContact(scope, email), source: 'test' });
-    return { body: { success: true, message: `The test was sent to ${email}.` } };
+    const { email: to } = readBody(request, { email: required(email) });
+    mailTo(scope, campaign, { contact: testContact(scope, to), source: 'test' });
+    return { body: { success: true, message: `The test was sent to ${to}.` } };
   },
 
   'GET /campaigns/{id}/stats': (request, scope) => {
@@ -50,55 +93,11 @@ export const handlers: Handlers<Scope> = {
   },
 };
 
-type Handler = Handlers<Scope>[string];
-
-function replace(...[request, scope]: Parameters<Handler>) {
-  const campaign = findCampaign(scope, request);
-  // Changes once mails are out are not shown: refused.
-  refuseUnless(campaign, ['DRAFT', 'SCHEDULED'], 'replaced');
-  const content = readBody(request, (fields) => readContent(scope, fields));
-  const { id, status, scheduledAt, createdAt } = campaign;
-  const replaced = { ...draft(scope, content), id, status, scheduledAt, createdAt };
-  scope.project.campaigns.set(id, replaced);
-  return { body: view(replaced) };
-}
-
-function remove(...[request, scope]: Parameters<Handler>) {
-  const campaign = findCampaign(scope, request);
-  // messaging, Errors: 409 with active executions, which are those of a scheduled or sending one.
-  if (isActiveCampaign(campaign)) {
-    refuse(campaign, 'deleted');
-  }
-  scope.project.campaigns.delete(campaign.id);
-  return { status: 204 };
-}
-
-function send(...[request, scope]: Parameters<Handler>) {
-  const campaign = findCampaign(scope, request);
-  const at = readBody(request, readScheduledFor);
-  refuseUnless(campaign, ['DRAFT', 'SCHEDULED'], 'sent');
-  // messaging, States: omitted or null means immediately.
-  if (at === undefined) {
-    startSending(scope, campaign);
-  } else {
-    schedule(scope, campaign, at);
-  }
-  return { body: view(campaign) };
-}
-
-function cancel(...[request, scope]: Parameters<Handler>) {
-  const campaign = findCampaign(scope, request);
-  // messaging, States: from SCHEDULED or SENDING; to cancel twice changes nothing.
-  refuseUnless(campaign, ['SCHEDULED', 'SENDING', 'CANCELLED'], 'cancelled');
-  campaign.status = 'CANCELLED';
-  return { body: view(campaign) };
-}
-
 function findCampaign(scope: Scope, request: FakeRequest): Campaign {
-  return findOwn(scope, (project) => project.campaigns, request.params.id ?? '');
+  return findOwn(scope, ofProject, request.params.id);
 }
 
-function add(scope: Scope, content: Parameters<typeof draft>[1]): Campaign {
+function add(scope: Scope, content: CampaignContent): Campaign {
   const campaign = draft(scope, content);
   scope.project.campaigns.set(campaign.id, campaign);
   return campaign;
@@ -106,77 +105,87 @@ function add(scope: Scope, content: Parameters<typeof draft>[1]): Campaign {
 
 function refuseUnless(campaign: Campaign, states: readonly string[], verb: string): void {
   if (!states.includes(campaign.status)) {
-    refuse(campaign, verb);
+    throw stateConflict(cannot(campaign, verb));
   }
 }
 
-function refuse(campaign: Campaign, verb: string): never {
-  // Of these the document names only the deletion.
-  const [status, code] =
-    verb === 'deleted' ? ([409, 'CONFLICT'] as const) : ([400, 'STATE_CONFLICT'] as const);
-  throw new Refusal(status, code, `A campaign that is ${campaign.status} cannot be ${verb}.`);
-}
+const cannot = ({ status }: Campaign, verb: string) =>
+  `A campaign that is ${status} cannot be ${verb}.`;
 
-function readScheduledFor(fields: BodyFields): number | undefined {
-  if (fields.raw('scheduledFor') === null) {
-    return undefined;
-  }
-  const text = fields.text('scheduledFor');
-  if (text === undefined) {
-    return undefined;
-  }
-  const isDateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text) && !Number.isNaN(Date.parse(text));
-  if (!isDateTime) {
-    fields.add('scheduledFor', '`scheduledFor` must be an ISO 8601 date-time.', 'invalid_format');
-  }
-  return Date.parse(text);
-}
+const dateTimeOrNull: Rule<string | null> = {
+  check(value) {
+    const isDateTime =
+      typeof value === 'string' &&
+      /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(value) &&
+      !Number.isNaN(Date.parse(value));
+    return value === null || isDateTime
+      ? []
+      : wrong('must be an ISO 8601 date-time.', 'invalid_format');
+  },
+};
 
 /** A test goes to any address; one that is no contact does not become one. */
-function testContact(scope: Scope, email: string): Contact {
-  const at = scope.world.clock.date().toISOString();
-  const stranger = { id: 'test', email, subscribed: false, data: {}, createdAt: at, updatedAt: at };
-  return contactByEmail(scope, email) ?? stranger;
+function testContact(scope: Scope, address: string): Contact {
+  const stranger = { id: 'test', email: address, subscribed: false, data: {}, ...stamps(scope) };
+  return contactByEmail(scope, address) ?? stranger;
 }
 
 /** messaging, Campaign: what a caller sets, on create and with every PUT. */
 type CampaignContent = Omit<Campaign, 'id' | 'status' | 'scheduledAt' | 'createdAt' | 'updatedAt'>;
 
-/** Reads the body of a create or of a replacement, per the Campaign table. */
-function readContent(scope: Scope, fields: BodyFields) {
-  checkSubject(fields);
-  return {
-    name: fields.requiredText('name'),
-    subject: fields.requiredText('subject'),
-    body: fields.requiredText('body'),
-    from: readFrom(scope, fields),
-    ...given({
-      description: fields.text('description'),
-      fromName: fields.text('fromName'),
-      replyTo: fields.email('replyTo'),
-      // Not in the table; kept, so that a template's usage can list campaigns.
-      templateId: fields.text('templateId'),
-    }),
-    ...readAudience(scope, fields),
-  };
+/** messaging, Campaign table. */
+const contentRules = ({ project }: Scope) => ({
+  name: required(filled()),
+  subject: required(subject),
+  body: required(filled()),
+  from: required(verifiedEmail(project)),
+  description: text,
+  fromName: text,
+  replyTo: email,
+  // Not in the table; kept, so that a template's usage can list campaigns.
+  templateId: text,
+  audienceType: required(oneOf('ALL', 'SEGMENT', 'FILTERED')),
+  segmentId: text,
+  audienceFilter: record,
+});
+
+/** Reads the body of a create or of a replacement. */
+function readContent(scope: Scope, request: FakeRequest): CampaignContent {
+  return readBody(request, contentRules(scope), (fields) => audienceErrors(scope, fields));
+}
+
+/** messaging, Campaign: `segmentId` for SEGMENT, `audienceFilter` for FILTERED. */
+function audienceErrors(
+  { project }: Scope,
+  fields: Partial<FieldsOf<ReturnType<typeof contentRules>>>,
+): FieldError[] {
+  const { audienceType, segmentId, audienceFilter } = fields;
+  const missing = { message: 'is required.', code: 'required' };
+  if (audienceType === 'SEGMENT' && segmentId === undefined) {
+    return [{ field: 'segmentId', ...missing }];
+  }
+  if (audienceType === 'SEGMENT' && !project.segments.has(segmentId ?? '')) {
+    return [{ field: 'segmentId', message: 'There is no such segment.', code: 'not_found' }];
+  }
+  return audienceType === 'FILTERED' && audienceFilter === undefined
+    ? [{ field: 'audienceFilter', ...missing }]
+    : [];
 }
 
 /** A new campaign, in DRAFT. */
-export function draft({ world }: Scope, content: CampaignContent): Campaign {
-  const at = world.clock.date().toISOString();
+function draft(scope: Scope, content: CampaignContent): Campaign {
   return {
     // An index signature loses the names of what is omitted.
     ...(content as Campaign),
-    id: world.id('cam'),
+    id: scope.world.id('cam'),
     status: 'DRAFT',
     scheduledAt: null,
-    createdAt: at,
-    updatedAt: at,
+    ...stamps(scope),
   };
 }
 
 /** messaging, Campaign: `type` holds the audience type. */
-export function view(campaign: Campaign) {
+function view(campaign: Campaign) {
   return { ...campaign, id: campaign.id, type: campaign.audienceType };
 }
 
@@ -185,38 +194,12 @@ export function isActiveCampaign({ status }: Campaign): boolean {
   return status === 'SCHEDULED' || status === 'SENDING';
 }
 
-function readFrom({ project }: Scope, fields: BodyFields): string {
-  const from = fields.requiredEmail('from');
-  if (from !== '' && !isVerifiedSender(project, from)) {
-    fields.add('from', '`from` must be on a verified domain.', 'unverified_domain');
-  }
-  return from;
-}
-
-/** messaging, Campaign: `segmentId` for SEGMENT, `audienceFilter` for FILTERED. */
-function readAudience({ project }: Scope, fields: BodyFields) {
-  const audienceType = fields.requiredOneOf('audienceType', ['ALL', 'SEGMENT', 'FILTERED']);
-  const segmentId = fields.text('segmentId');
-  const audienceFilter = fields.record('audienceFilter');
-  if (audienceType === 'SEGMENT') {
-    if (segmentId === undefined) {
-      fields.requiredText('segmentId');
-    } else if (!project.segments.has(segmentId)) {
-      fields.add('segmentId', 'There is no such segment.', 'not_found');
-    }
-  }
-  if (audienceType === 'FILTERED' && audienceFilter === undefined) {
-    fields.add('audienceFilter', '`audienceFilter` is required.', 'required');
-  }
-  return { audienceType, ...given({ segmentId, audienceFilter }) };
-}
-
 /** The throttle's values are not shown: so many mails at once, the next ones a second later. */
 const batchSize = 1000;
 const betweenBatchesMs = 1000;
 
 /** Sends at a time of the clock; a time that is over means now (not shown). */
-export function schedule(scope: Scope, campaign: Campaign, at: number): void {
+function schedule(scope: Scope, campaign: Campaign, at: number): void {
   const scheduledAt = new Date(at).toISOString();
   campaign.status = 'SCHEDULED';
   campaign.scheduledAt = scheduledAt;
@@ -241,17 +224,16 @@ function mailTo(
   campaign: Campaign,
   { contact, source }: { readonly contact: Contact; readonly source: 'campaign' | 'test' },
 ): SentEmail {
-  const { id, from, fromName, replyTo, subject, body } = campaign;
+  const { from, fromName, replyTo, body } = campaign;
   return deliver(scope, {
     to: contact,
     from,
-    ...(fromName !== undefined && { fromName }),
-    ...(replyTo !== undefined && { replyTo }),
-    subject,
+    ...given({ fromName, replyTo }),
+    subject: campaign.subject,
     body,
     variables: contact.data,
     source,
-    sourceId: id,
+    sourceId: campaign.id,
   });
 }
 

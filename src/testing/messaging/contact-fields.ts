@@ -1,7 +1,7 @@
 import { isRecord } from '../../core/values.js';
 import type { FakeAnswer, FakeRequest, Handlers } from '../core/types.js';
-import { notFound } from './find.js';
 import { invalidParameter } from './lists.js';
+import { notFound } from './resource.js';
 import type { Contact, FieldType, Project, Scope } from './state.js';
 
 export const fieldHandlers: Handlers<Scope> = {

@@ -1,8 +1,9 @@
+import { isEmail } from '../core/checks.js';
 import type { FakeAnswer, FakeRequest, Handlers } from '../core/types.js';
 import { showJob, startFailingJob, startJob } from './jobs.js';
 import type { Scope } from './state.js';
 import { firstFile } from './uploads.js';
-import { invalidField, isEmail } from './validate.js';
+import { invalidField } from './resource.js';
 import { upsertContact } from './contact-store.js';
 
 /** messaging, Limits: a CSV file is at most 5 MB. */

@@ -1,11 +1,10 @@
 import type { Handlers, FakeAnswer, FakeRequest } from '../core/types.js';
+import { email, flag, record, required, texts } from '../core/checks.js';
 import { Refusal } from '../core/http.js';
 import type { Scope, Contact, Job } from './state.js';
 import { fieldHandlers } from './contact-fields.js';
 import { importHandlers } from './contact-import.js';
-import { findOwn } from './find.js';
-import { listAnswer } from './lists.js';
-import { readBody, type BodyFields } from './validate.js';
+import { crud, findOwn, readBody } from './resource.js';
 import {
   changeEmail,
   contactByEmail,
@@ -18,11 +17,24 @@ import {
 import { showJob, startJob } from './jobs.js';
 
 export const handlers: Handlers<Scope> = {
-  'GET /contacts': list,
+  ...crud<Contact>({
+    name: 'contacts',
+    style: 'cursor',
+    of: ({ contacts }) => contacts,
+    filter: ({ query }) => {
+      const search = (query.get('search') ?? '').toLowerCase();
+      return (contact) => contact.email.includes(search);
+    },
+    change: update,
+  }),
   'POST /contacts': create,
-  'GET /contacts/{id}': (request, scope) => ({ body: ownContact(scope, request) }),
-  'PATCH /contacts/{id}': update,
-  'DELETE /contacts/{id}': remove,
+  'DELETE /contacts/{id}': (request, scope) => {
+    removeContact(
+      scope,
+      findOwn(scope, ({ contacts }) => contacts, request.params.id),
+    );
+    return { status: 204 };
+  },
   'POST /contacts/lookup': lookup,
   ...fieldHandlers,
   ...importHandlers,
@@ -43,20 +55,11 @@ export const handlers: Handlers<Scope> = {
 /** messaging, Limits: contact lookup, emails per call. */
 const lookupMax = 500;
 
-function list(request: FakeRequest, scope: Scope): FakeAnswer {
-  const search = (request.query.get('search') ?? '').toLowerCase();
-  const contacts = [...scope.project.contacts.values()];
-  const items = search === '' ? contacts : contacts.filter(({ email }) => email.includes(search));
-  return listAnswer(scope, request, { items, name: 'contacts', style: 'cursor' });
-}
+const contactRules = { email: required(email), subscribed: flag, data: record };
 
 function create(request: FakeRequest, scope: Scope): FakeAnswer {
-  const { email, subscribed, data } = readBody(request, (fields) => ({
-    email: fields.requiredEmail('email'),
-    subscribed: fields.boolean('subscribed'),
-    data: fields.record('data'),
-  }));
-  const { contact, isNew } = upsertContact(scope, email, {
+  const { email: address, subscribed, data } = readBody(request, contactRules);
+  const { contact, isNew } = upsertContact(scope, address, {
     subscribed, // left out, a contact who is there keeps their state (not shown)
     data,
     defaultSubscribed: true,
@@ -67,58 +70,46 @@ function create(request: FakeRequest, scope: Scope): FakeAnswer {
   return { status: isNew ? 201 : 200, body };
 }
 
-function update(request: FakeRequest, scope: Scope): FakeAnswer {
-  const contact = ownContact(scope, request);
-  const { email, subscribed, data } = readBody(request, (fields) => ({
-    email: fields.email('email'),
-    subscribed: fields.boolean('subscribed'),
-    data: fields.record('data'),
-  }));
-  if (email !== undefined) {
-    takeEmail(scope, contact, email);
+/** Changes the contact by itself: each part has its own rules. */
+function update(scope: Scope, request: FakeRequest, contact: Contact): object {
+  const change = readBody(request, { ...contactRules, email });
+  if (change.email !== undefined) {
+    takeEmail(scope, contact, change.email);
   }
-  patchData(scope, contact, data);
-  contact.updatedAt = scope.world.clock.date().toISOString();
-  if (subscribed !== undefined) {
-    setSubscribed(scope, contact, subscribed);
+  patchData(scope, contact, change.data);
+  if (change.subscribed !== undefined) {
+    setSubscribed(scope, contact, change.subscribed);
   }
-  return { body: contact };
+  return {};
 }
 
-function takeEmail(scope: Scope, contact: Contact, email: string): void {
-  const holder = contactByEmail(scope, email);
+function takeEmail(scope: Scope, contact: Contact, address: string): void {
+  const holder = contactByEmail(scope, address);
   if (holder !== undefined && holder !== contact) {
-    throw new Refusal(409, 'CONFLICT', `Another contact already uses ${email}.`);
+    throw new Refusal(409, 'CONFLICT', `Another contact already uses ${address}.`);
   }
-  changeEmail(scope, contact, email);
-}
-
-function remove(request: FakeRequest, scope: Scope): FakeAnswer {
-  removeContact(scope, ownContact(scope, request));
-  return { status: 204 };
+  changeEmail(scope, contact, address);
 }
 
 /** The shape of the answer is not shown. */
 function lookup(request: FakeRequest, scope: Scope): FakeAnswer {
-  const emails = readBody(request, (fields) => fields.texts('emails', lookupMax));
-  const isKnown = (email: string) => contactByEmail(scope, email.trim()) !== undefined;
+  const { emails } = readBody(request, { emails: required(texts(lookupMax)) });
+  const isKnown = (address: string) => contactByEmail(scope, address.trim()) !== undefined;
   const found = emails.filter(isKnown);
-  return { body: { found, notFound: emails.filter((email) => !isKnown(email)) } };
-}
-
-function ownContact(scope: Scope, request: FakeRequest): Contact {
-  return findOwn(scope, (project) => project.contacts, request.params.id ?? '');
+  return { body: { found, notFound: emails.filter((address) => !isKnown(address)) } };
 }
 
 /** messaging, Limits: contact ids per call. */
 const bulkMax = 1000;
+/** The name of the field is not shown. */
+const bulkRules = { contactIds: required(texts(bulkMax)) };
 
 /** `change` tells whether anything changed. */
 function bulk(type: Job['type'], change: (scope: Scope, contact: Contact) => boolean) {
   return (request: FakeRequest, scope: Scope): FakeAnswer =>
     startJob(scope, {
       type,
-      items: readBody(request, contactIds).map((contactId) => ({
+      items: readBody(request, bulkRules).contactIds.map((contactId) => ({
         contactId,
         email: scope.project.contacts.get(contactId)?.email ?? null,
       })),
@@ -131,9 +122,4 @@ function bulk(type: Job['type'], change: (scope: Scope, contact: Contact) => boo
       },
       nameOf: (item) => item,
     });
-}
-
-/** The name of the field is not shown. */
-function contactIds(fields: BodyFields): string[] {
-  return fields.texts('contactIds', bulkMax);
 }

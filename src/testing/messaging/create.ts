@@ -1,12 +1,22 @@
 import { group, plainObject, readOptions, text, type OptionKinds } from '../../core/options.js';
-import { clockAheadMs } from '../behavior/shared.js';
 import { clockOf, type Clock, type ClockOptions } from '../core/clock.js';
-import { address, fakeId } from '../core/ids.js';
+import { address, fakeId, Ids } from '../core/ids.js';
 import { rateLimitKinds, type RateLimitOptions } from '../core/rate-limit.js';
 import { createService, type FakeClientOptions, type Service } from '../core/service.js';
+import { limitOf } from '../core/settings.js';
+import type { Handlers } from '../core/types.js';
+import { createWire } from '../core/wire.js';
 import { enter, rateLimitBucket } from './access.js';
-import { handlers } from './handlers.js';
-import { addProject } from './projects.js';
+import { handlers as activity } from './activity.js';
+import { handlers as analytics } from './analytics.js';
+import { decodeRequest, encodeAnswer } from './answers.js';
+import { addUser, handlers as auth } from './auth.js';
+import { handlers as campaigns } from './campaigns.js';
+import { handlers as contacts } from './contacts.js';
+import { handlers as domains } from './domains.js';
+import { handlers as emails } from './emails.js';
+import { handlers as events } from './events.js';
+import { addProject, handlers as projects } from './projects.js';
 import { seed, type Seeded, type SeedPlan } from './seed.js';
 import {
   settingsKinds,
@@ -14,10 +24,12 @@ import {
   type MessagingSettings,
   type SettingsOptions,
 } from './settings.js';
-import type { MessagingWorld, Project, SentEmail } from './state.js';
-import { addUser } from './users.js';
-import { messagingWire } from './wire.js';
-import { createWorld, ownerLogin } from './world.js';
+import { handlers as segments } from './segments.js';
+import type { MessagingWorld, Project, Scope, SentEmail, User } from './state.js';
+import { handlers as templates } from './templates.js';
+import { handlers as uploads } from './uploads.js';
+import { onEvent } from './workflow-engine.js';
+import { handlers as workflows } from './workflows.js';
 
 /** Options of a fake messaging service; its settings may be changed later. */
 export interface FakeMessagingOptions extends SettingsOptions {
@@ -53,6 +65,33 @@ export interface FakeMessaging extends Service {
   /** Fills `project` with made-up data, e.g. `seed({ contacts: 10_000 })`. */
   readonly seed: (plan: SeedPlan) => Seeded;
 }
+
+/** Every endpoint of the messaging service. */
+const handlers: Handlers<Scope> = {
+  ...emails,
+  ...contacts,
+  ...templates,
+  ...campaigns,
+  ...segments,
+  ...workflows,
+  ...events,
+  ...domains,
+  ...activity,
+  ...analytics,
+  ...uploads,
+  ...auth,
+  ...projects,
+
+  // messaging, /config: feature flags of enabled integrations; their names are not shown.
+  'GET /config': (_request, { world }) => ({
+    body: {
+      signups: !world.settings.disableSignups,
+      billing: true,
+      emailVerification: true,
+      oauth: { github: false, google: false },
+    },
+  }),
+};
 
 const fakeOwner = {
   name: '`createFakeMessaging()`',
@@ -129,23 +168,66 @@ function createMessagingService(
     limit: () => ({
       limit: 1000,
       windowMs: 60_000,
-      ...limiterOf(world().settings),
+      ...limitOf(world().settings),
       ...rateLimit,
     }),
-    wire: messagingWire(world),
+    wire: createWire(world, {
+      request: (request, endpoint) => decodeRequest(request, endpoint, world().settings),
+      answer: (answer, endpoint) => encodeAnswer(answer, endpoint, world().settings),
+    }),
   });
-}
-
-function limiterOf(settings: MessagingSettings): Partial<RateLimitOptions> {
-  return {
-    algorithm: settings.rateLimitWindow,
-    headers: settings.rateLimitHeaders,
-    clockAheadMs: clockAheadMs[settings.serviceClock],
-  };
 }
 
 /** A project without members of the first one. */
 function addForeignProject(world: MessagingWorld, name: string): Project {
   const email = `${world.id('owner')}@example.com`;
   return addProject(world, name, addUser(world, { email, password: ownerLogin.password }));
+}
+
+/** The login of the owner of every world's first project. */
+const ownerLogin = { email: 'owner@example.com', password: 'password' } as const;
+
+/** A world at its start, and the project that its keys belong to. */
+interface Start {
+  readonly world: MessagingWorld;
+  readonly project: Project;
+  readonly owner: User;
+}
+
+/** The keys of a world. */
+interface Keys {
+  /** Part of every key that the world makes. */
+  readonly id: string;
+  /** The keys of the first project. */
+  readonly secretKey?: string | undefined;
+  readonly publicKey?: string | undefined;
+}
+
+/** Creates a world with one user and one project, always with the same ids and keys. */
+function createWorld(clock: Clock, settings: MessagingSettings, keys: Keys): Start {
+  const ids = new Ids();
+  let count = 0;
+  const nextNumber = () => {
+    count += 1;
+    return String(count).padStart(6, '0');
+  };
+  const world: MessagingWorld = {
+    clock,
+    settings,
+    ids,
+    id: (prefix) => ids.issue(`${prefix}_${nextNumber()}`),
+    key: (prefix) => `${prefix}_${keys.id}_${nextNumber()}`,
+    projects: new Map(),
+    users: new Map(),
+    sessions: new Map(),
+    outbox: [],
+    mailedTokens: [],
+    listeners: [onEvent],
+  };
+  const owner = addUser(world, ownerLogin);
+  owner.isVerified = true;
+  const project = addProject(world, 'Fake project', owner);
+  project.secretKey = keys.secretKey ?? project.secretKey;
+  project.publicKey = keys.publicKey ?? project.publicKey;
+  return { world, owner, project };
 }

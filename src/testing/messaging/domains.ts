@@ -1,8 +1,8 @@
 import type { Handlers } from '../core/types.js';
-import { findOwn, forbidden, notFound } from './find.js';
+import { required, text, wrong, type Rule } from '../core/checks.js';
 import { listAnswer } from './lists.js';
-import type { Domain, Scope, Project } from './state.js';
-import { invalidField, readBody, type BodyFields } from './validate.js';
+import { findOwn, forbidden, isoNow, notFound, readBody } from './resource.js';
+import type { Domain, Project, Scope } from './state.js';
 
 export const handlers: Handlers<Scope> = {
   'GET /domains/project/{projectId}': (request, scope) => {
@@ -13,13 +13,12 @@ export const handlers: Handlers<Scope> = {
   },
 
   'POST /domains': (request, scope) => {
-    const name = readBody(request, (fields) => {
-      const projectId = fields.text('projectId');
-      if (projectId !== undefined) {
-        checkProject(scope, projectId);
-      }
-      return readName(fields);
+    const { projectId = scope.project.id, ...sent } = readBody(request, {
+      projectId: text,
+      domain: required(domainName),
     });
+    checkProject(scope, projectId);
+    const name = sent.domain.toLowerCase();
     const same = [...scope.project.domains.values()].find(({ domain }) => domain === name);
     // The document does not show the response for an existing domain: return it again.
     return { status: 201, body: view(same ?? addDomain(scope, name)) };
@@ -43,7 +42,7 @@ function addDomain(scope: Scope, name: string): Domain {
     projectId: scope.project.id,
     domain: name,
     status: 'pending',
-    createdAt: scope.world.clock.date().toISOString(),
+    createdAt: isoNow(scope),
   };
   scope.project.domains.set(domain.id, domain);
   watchDomain(scope, domain);
@@ -61,13 +60,12 @@ function checkProject({ world, project }: Scope, id = ''): void {
   throw world.projects.has(id) ? forbidden('The key belongs to another project.') : notFound(id);
 }
 
-function readName(fields: BodyFields): string {
-  const name = fields.requiredText('domain').toLowerCase();
-  if (name === '' || /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(name)) {
-    return name;
-  }
-  throw invalidField('domain', '`domain` must be a domain name.', 'invalid_format');
-}
+const domainName: Rule<string> = {
+  check: (value) =>
+    typeof value === 'string' && /^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(value)
+      ? []
+      : wrong('must be a domain name.', 'invalid_format'),
+};
 
 /**
  * The document shows neither the fields of records nor the response of a check: return the domain with the

@@ -1,13 +1,26 @@
 import { isRecord } from '../../core/values.js';
-import type { Handlers, FakeAnswer, FakeRequest } from '../core/types.js';
+import {
+  email,
+  filled,
+  flag,
+  isEmail,
+  listOf,
+  record,
+  required,
+  text,
+  wrong,
+  type Complaint,
+  type FieldsOf,
+  type Rule,
+} from '../core/checks.js';
 import { Refusal } from '../core/http.js';
-import type { Scope, Template } from './state.js';
-import { findOwn } from './find.js';
+import type { FakeAnswer, FakeRequest, Handlers } from '../core/types.js';
 import { upsertContact } from './contact-store.js';
 import { isVerifiedSender } from './domains.js';
-import { given, invalidField, readBody, type BodyFields, isEmail } from './validate.js';
 import { deliver, type Mail } from './outbox.js';
-import { checkSubject } from './templates.js';
+import { bodyOf, findOwn, given, invalidField, isoNow, readBody } from './resource.js';
+import type { Scope, Template } from './state.js';
+import { subject } from './templates.js';
 
 export const handlers: Handlers<Scope> = {
   'POST /v1/send': send,
@@ -15,15 +28,14 @@ export const handlers: Handlers<Scope> = {
 };
 
 /** messaging, POST /v1/send. */
-export function send(request: FakeRequest, scope: Scope): FakeAnswer {
-  const message = readBody(request, readMessage);
+function send(request: FakeRequest, scope: Scope): FakeAnswer {
+  const message = readBody(request, messageRules(bodyOf(request).template === undefined));
   checkSizes(request.body, message, scope.world.settings.maxAttachmentBytes);
   const content = contentOf(scope, message);
   // One after the other, each with its own upsert and rendering: no batch.
-  const emails = message.to.map((address) => sendTo(scope, { message, content, address }));
-  return {
-    body: { success: true, data: { emails, timestamp: scope.world.clock.date().toISOString() } },
-  };
+  const recipients = [message.to].flat().map(addressOf);
+  const emails = recipients.map((address) => sendTo(scope, { message, content, address }));
+  return { body: { success: true, data: { emails, timestamp: isoNow(scope) } } };
 }
 
 type Content = Pick<
@@ -34,22 +46,24 @@ type Content = Pick<
 /** Explicit request fields override those of the template. */
 function contentOf(scope: Scope, message: Message): Content {
   const template =
-    message.template === undefined ? undefined : ownTemplate(scope, message.template);
-  const sender = message.from ?? templateSender(template);
+    message.template === undefined
+      ? undefined
+      : findOwn(scope, ({ templates }) => templates, message.template);
+  const sender = senderOf(message) ?? templateSender(template);
   if (sender === undefined) {
-    throw invalidField('from', '`from` is required unless the template has one.', 'required');
+    throw invalidField('from', 'is required unless the template has one.', 'required');
   }
   if (!isVerifiedSender(scope.project, sender.email)) {
-    const message = `The domain of ${sender.email} is not verified.`;
-    const errors = [{ field: 'from', message, code: 'not_verified' }];
-    throw new Refusal(422, 'VALIDATION_ERROR', message, { errors });
+    const problem = `The domain of ${sender.email} is not verified.`;
+    const errors = [{ field: 'from', message: problem, code: 'not_verified' }];
+    throw new Refusal(422, 'VALIDATION_ERROR', problem, { errors });
   }
   return {
     from: sender.email,
     subject: message.subject ?? template?.subject ?? '',
     body: message.body ?? template?.body ?? '',
-    headers: message.headers,
-    attachments: message.attachments,
+    headers: message.headers ?? {},
+    attachments: message.attachments ?? [],
     ...given({
       fromName: sender.name,
       replyTo: message.reply ?? template?.replyTo,
@@ -58,8 +72,11 @@ function contentOf(scope: Scope, message: Message): Content {
   };
 }
 
-function ownTemplate(scope: Scope, id: string): Template {
-  return findOwn(scope, ({ templates }) => templates, id);
+/** messaging, /v1/send: `name` is deprecated, a fallback when `from` is a string without a name. */
+function senderOf({ from, name }: Message): Address | undefined {
+  return from === undefined
+    ? undefined
+    : { ...(typeof from === 'string' && given({ name })), ...addressOf(from) };
 }
 
 function templateSender(template: Template | undefined): Address | undefined {
@@ -98,24 +115,22 @@ const maxAttachments = 10;
 const maxMessageBytes = 40 * 1024 * 1024;
 
 /** The body of `POST /v1/send`, checked by itself. */
-type Message = ReturnType<typeof readMessage>;
+type Message = FieldsOf<ReturnType<typeof messageRules>>;
 
-function readMessage(fields: BodyFields) {
-  const template = fields.text('template');
-  const isBare = template === undefined;
-  return {
-    to: readRecipients(fields),
-    from: readSender(fields),
-    template,
-    subject: readSubject(fields, isBare),
-    body: isBare || fields.has('body') ? fields.requiredText('body') : undefined,
-    subscribed: fields.boolean('subscribed'),
-    data: fields.record('data'),
-    headers: readHeaders(fields),
-    reply: fields.email('reply'),
-    attachments: readAttachments(fields),
-  };
-}
+/** messaging, POST /v1/send; subject and body are required without a template. */
+const messageRules = (isBare: boolean) => ({
+  to: required(recipients),
+  from: address,
+  name: text,
+  template: text,
+  subject: isBare ? required(subject) : subject,
+  body: isBare ? required(filled()) : filled(),
+  subscribed: flag,
+  data: record,
+  headers,
+  reply: email,
+  attachments,
+});
 
 /** messaging, Limits: attachments in total, and the whole message. */
 function checkSizes(request: unknown, message: Message, maxAttachmentBytes: number): void {
@@ -128,53 +143,29 @@ function checkSizes(request: unknown, message: Message, maxAttachmentBytes: numb
   }
 }
 
-/** messaging, /v1/send: required without a template; 1 to 998 characters, no newline. */
-function readSubject(fields: BodyFields, isRequired: boolean): string | undefined {
-  if (!isRequired && !fields.has('subject')) {
-    return undefined;
-  }
-  const subject = fields.requiredText('subject');
-  if (subject !== '') {
-    checkSubject(fields);
-  }
-  return subject;
-}
-
 /** messaging, /v1/send: header injection is rejected. */
-function readHeaders(fields: BodyFields): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(fields.record('headers') ?? {})) {
-    const field = `headers.${name.replace(/[\r\n]/g, ' ')}`;
-    if (typeof value !== 'string') {
-      fields.add(field, 'A header is a string.', 'invalid_type');
-    } else if (/[\r\n]/.test(name + value)) {
-      fields.add(field, 'A header must not contain CR or LF.');
-    } else if (Array.from(value).length > maxHeaderValue) {
-      fields.add(field, 'Too long.', 'too_long');
-    } else {
-      headers[name] = value;
-    }
+const headers: Rule<Record<string, string>> = {
+  check(value) {
+    return isRecord(value)
+      ? Object.entries(value).flatMap(([name, content]) =>
+          at(`.${name.replace(/[\r\n]/g, ' ')}`, checkHeader(name, content)),
+        )
+      : record.check(value);
+  },
+};
+
+function checkHeader(name: string, value: unknown): Complaint[] {
+  if (typeof value !== 'string') {
+    return wrong('A header is a string.', 'invalid_type');
   }
-  return headers;
+  if (/[\r\n]/.test(name + value)) {
+    return wrong('A header must not contain CR or LF.');
+  }
+  return Array.from(value).length > maxHeaderValue ? wrong('Too long.', 'too_long') : [];
 }
 
 /** messaging, /v1/send: at most 10 items; their shape is not shown. */
-function readAttachments(fields: BodyFields): unknown[] {
-  const attachments = fields.raw('attachments') ?? [];
-  if (!Array.isArray(attachments)) {
-    fields.add('attachments', '`attachments` must be an array.', 'invalid_type');
-    return [];
-  }
-  if (attachments.length > maxAttachments) {
-    fields.add('attachments', `At most ${maxAttachments} attachments.`, 'too_many');
-  }
-  for (const [index, item] of attachments.entries()) {
-    if (!isRecord(item)) {
-      fields.add(`attachments[${index}]`, 'This is no attachment.', 'invalid_type');
-    }
-  }
-  return attachments;
-}
+const attachments = listOf(record, maxAttachments);
 
 /** The bytes of all texts in a value. */
 function sizeOf(value: unknown): number {
@@ -190,61 +181,48 @@ function sizeOf(value: unknown): number {
 const byteLength = (text: string) => new TextEncoder().encode(text).length;
 
 /** An address as `to` and `from` take it: a text, or `{ name, email }`. */
-export interface Address {
+interface Address {
   readonly email: string;
   readonly name?: string;
 }
 
+const address: Rule<string | Address> = {
+  check(value) {
+    const { email: mailbox, name } = isRecord(value) ? value : { email: value, name: undefined };
+    if (!isEmail(mailbox)) {
+      return wrong('must be an email address.', 'invalid_format');
+    }
+    return name === undefined || name === null ? [] : at('.name', text.check(name));
+  },
+};
+
 /** messaging, /v1/send: `to` is one recipient or an array of them. */
-function readRecipients(fields: BodyFields): Address[] {
-  const to = fields.raw('to');
-  if (to === undefined || to === null) {
-    fields.add('to', '`to` is required.', 'required');
-    return [];
-  }
-  if (!Array.isArray(to)) {
-    return readAddress(fields, 'to', to);
-  }
-  if (to.length === 0) {
-    fields.add('to', '`to` must name a recipient.', 'too_short');
-  }
-  return to.flatMap((item, index) => readAddress(fields, `to.${index}`, item));
-}
+const recipients: Rule<string | Address | readonly (string | Address)[]> = {
+  check(to) {
+    if (!Array.isArray(to)) {
+      return address.check(to);
+    }
+    return to.length === 0
+      ? wrong('must name a recipient.', 'too_short')
+      : to.flatMap((item, index) => at(`.${index}`, address.check(item)));
+  },
+};
 
-/** messaging, /v1/send: `name` is deprecated, a fallback when `from` is a string without a name. */
-export function readSender(fields: BodyFields): Address | undefined {
-  const from = fields.raw('from');
-  const fallback = fields.text('name');
-  if (from === undefined) {
-    return undefined;
-  }
-  const [address] = readAddress(fields, 'from', from);
-  if (address === undefined || typeof from !== 'string' || fallback === undefined) {
-    return address;
-  }
-  return { ...address, name: fallback };
-}
+/** The same complaints about a part of the value. */
+const at = (part: string, complaints: readonly Complaint[]): Complaint[] =>
+  complaints.map((complaint) => ({ ...complaint, at: part + (complaint.at ?? '') }));
 
-function readAddress(fields: BodyFields, field: string, value: unknown): Address[] {
-  const { email, name } = isRecord(value) ? value : { email: value, name: undefined };
-  if (!isEmail(email)) {
-    fields.add(field, `\`${field}\` must be an email address.`, 'invalid_format');
-    return [];
+function addressOf(value: string | Address): Address {
+  if (typeof value === 'string') {
+    return { email: value };
   }
-  if (name === undefined || name === null) {
-    return [{ email }];
-  }
-  if (typeof name === 'string') {
-    return [{ email, name }];
-  }
-  fields.add(`${field}.name`, `\`${field}.name\` must be a string.`, 'invalid_type');
-  return [];
+  return { email: value.email, ...given({ name: value.name ?? undefined }) };
 }
 
 /** messaging, POST /v1/verify: judged by small lists, since a fake asks no name server. */
-export function verify(request: FakeRequest): FakeAnswer {
-  const email = readBody(request, (fields) => fields.requiredEmail('email'));
-  return { body: { success: true, data: judge(email) } };
+function verify(request: FakeRequest): FakeAnswer {
+  const sent = readBody(request, { email: required(email) });
+  return { body: { success: true, data: judge(sent.email) } };
 }
 
 const disposable = new Set([
@@ -269,23 +247,23 @@ const typos = new Set([
   'outlok.com',
 ]);
 
-function judge(email: string) {
-  const at = email.lastIndexOf('@');
-  const domain = email.slice(at + 1).toLowerCase();
+function judge(mailbox: string) {
+  const separator = mailbox.lastIndexOf('@');
+  const domain = mailbox.slice(separator + 1).toLowerCase();
   // `.invalid` never exists (RFC 2606); `no-mx.` and `no-website.` are this fake's own words.
   const domainExists = !domain.endsWith('.invalid');
   const facts = {
     isDisposable: disposable.has(domain),
     isAlias: aliasing.has(domain),
     isTypo: typos.has(domain),
-    isPlusAddressed: email.slice(0, at).includes('+'),
+    isPlusAddressed: mailbox.slice(0, separator).includes('+'),
     isPersonalEmail: personal.has(domain),
     domainExists,
     hasWebsite: domainExists && !domain.startsWith('no-website.'),
     hasMxRecords: domainExists && !domain.startsWith('no-mx.'),
   };
   const reasons = reasonsAgainst(facts);
-  return { email, valid: reasons.length === 0, ...facts, reasons };
+  return { email: mailbox, valid: reasons.length === 0, ...facts, reasons };
 }
 
 interface Facts {

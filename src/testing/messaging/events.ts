@@ -1,11 +1,11 @@
+import { email, filled, record, required } from '../core/checks.js';
 import type { FakeAnswer, FakeRequest, Handlers } from '../core/types.js';
-import { findOwn } from './find.js';
 import { eventData, upsertContact } from './contact-store.js';
 import { usageOf } from './contact-fields.js';
 import { listAnswer } from './lists.js';
 import type { Scope, TrackedEvent } from './state.js';
-import { readBody } from './validate.js';
 import { recordEvent } from './record.js';
+import { findOwn, readBody } from './resource.js';
 
 export const handlers: Handlers<Scope> = {
   // messaging, General conventions: /v1/* is enveloped, dashboard endpoints are not.
@@ -21,13 +21,13 @@ export const handlers: Handlers<Scope> = {
 
 /** Which fields are required is not shown: an event without one of these could not be told from others. */
 function track(request: FakeRequest, scope: Scope) {
-  const { email, event, data } = readBody(request, (fields) => ({
-    email: fields.requiredEmail('email'),
-    event: fields.requiredText('event'),
-    data: fields.record('data'),
-  }));
+  const { event, data, ...sent } = readBody(request, {
+    email: required(email),
+    event: required(filled()),
+    data: record,
+  });
   // The document does not show the state of a contact created here: subscribed, as with POST /contacts.
-  const { contact } = upsertContact(scope, email, { data, defaultSubscribed: true });
+  const { contact } = upsertContact(scope, sent.email, { data, defaultSubscribed: true });
   const { id } = recordEvent(scope, contact, event, eventData(data));
   return { contact: contact.id, event: id, timestamp: scope.world.clock.date().toISOString() };
 }
@@ -42,7 +42,7 @@ function listEvents(request: FakeRequest, scope: Scope, events: readonly Tracked
 }
 
 function listForContact(request: FakeRequest, scope: Scope): FakeAnswer {
-  const { id } = findOwn(scope, ({ contacts }) => contacts, request.params.contactId ?? '');
+  const { id } = findOwn(scope, ({ contacts }) => contacts, request.params.contactId);
   const own = scope.project.events.filter(({ contactId }) => contactId === id);
   return listEvents(request, scope, own);
 }

@@ -1,6 +1,6 @@
 import type { FakeAnswer, FakeRequest } from '../core/types.js';
 import { messageOf } from '../../core/errors.js';
-import { findOwn, notFound } from './find.js';
+import { findOwn, notFound } from './resource.js';
 import type { Job, Scope } from './state.js';
 
 /** A queued piece of work. */

@@ -13,7 +13,8 @@ export interface List<Item extends Listed> {
   readonly style: 'cursor' | 'page' | 'array';
 }
 
-interface Listed {
+/** What every item of a list has. */
+export interface Listed {
   readonly id: string;
 }
 
@@ -29,7 +30,7 @@ export function listAnswer<Item extends Listed>(
     return { body: items };
   }
   if (style === 'page') {
-    return { body: pageOfNumbers(request, settings, { items, name }) };
+    return { body: numberedPage(request, settings, { items, name }) };
   }
   const key = { named: name, results: 'results', cursor: 'data' }[style];
   return { body: cursorPage({ request, settings, key }, items) };
@@ -56,35 +57,20 @@ export function invalidParameter(field: string, message: string): Refusal {
 /** Page-style totals; `limit` and `pageSize` mean the same. */
 function numberedPage(
   request: FakeRequest,
-  { items, name }: { readonly items: readonly Listed[]; readonly name: string },
+  settings: MessagingSettings,
+  { items, name }: Pick<List<Listed>, 'items' | 'name'>,
 ): object {
   const pageSize = readCount(request, 'pageSize', readCount(request, 'limit'));
+  const totals = { total: items.length, pageSize, totalPages: Math.ceil(items.length / pageSize) };
+  // messaging, Templates: the query takes a cursor, and the answer shows none.
+  const hasCursor = name === 'templates' && settings.templatePaging === 'cursor';
+  if (hasCursor && !request.query.has('page')) {
+    const page = Math.floor(startOf(request, items) / pageSize) + 1;
+    return { ...cursorPage({ request, settings, key: name }, items), page, ...totals };
+  }
   const page = readCount(request, 'page', 1, Number.MAX_SAFE_INTEGER);
   const start = (page - 1) * pageSize;
-  return {
-    [name]: items.slice(start, start + pageSize),
-    total: items.length,
-    page,
-    pageSize,
-    totalPages: Math.ceil(items.length / pageSize),
-  };
-}
-
-/** messaging, Templates: the query takes a cursor, and the answer shows none. */
-function pageOfNumbers(
-  request: FakeRequest,
-  settings: MessagingSettings,
-  { items, name }: { readonly items: readonly Listed[]; readonly name: string },
-): object {
-  const hasCursor = name === 'templates' && settings.templatePaging === 'cursor';
-  if (!hasCursor || request.query.has('page')) {
-    return numberedPage(request, { items, name });
-  }
-  const body = cursorPage({ request, settings, key: name }, items);
-  const pageSize = readCount(request, 'limit');
-  const totalPages = Math.ceil(items.length / pageSize);
-  const page = Math.floor(startOf(request, items) / pageSize) + 1;
-  return { ...body, page, pageSize, totalPages, total: items.length };
+  return { [name]: items.slice(start, start + pageSize), page, ...totals };
 }
 
 interface CursorList {

@@ -1,12 +1,10 @@
-import { isRecord } from '../../core/values.js';
-import type { Handlers, FakeAnswer, FakeRequest } from '../core/types.js';
-import { Refusal } from '../core/http.js';
-import type { Scope, Project, MessagingWorld, User, Member, SentEmail } from './state.js';
+import { email, filled, optional, record, required, text } from '../core/checks.js';
+import type { FakeAnswer, FakeRequest, Handlers } from '../core/types.js';
 import { sessionUser } from './access.js';
-import { forbidden, notFound } from './find.js';
+import { addUser, userByEmail } from './auth.js';
 import { listAnswer } from './lists.js';
-import { readBody } from './validate.js';
-import { addUser, userByEmail } from './users.js';
+import { bodyOf, forbidden, isoNow, notFound, readBody, stateConflict } from './resource.js';
+import type { Member, MessagingWorld, Project, Scope, SentEmail, User } from './state.js';
 
 /** The bodies of these endpoints and the values of roles are not shown: any text is a role. */
 export const handlers: Handlers<Scope> = {
@@ -55,16 +53,13 @@ function create(request: FakeRequest, { world, user }: Scope): FakeAnswer {
   if (user === undefined) {
     throw forbidden('The project has no owner.');
   }
-  const name = readBody(request, (fields) => fields.requiredText('name'));
+  const { name } = readBody(request, { name: required(filled()) });
   return { status: 201, body: view(addProject(world, name, user)) };
 }
 
 function update(request: FakeRequest, { project }: Scope): FakeAnswer {
-  const { name, settings } = readBody(request, (fields) => ({
-    name: fields.has('name') ? fields.requiredText('name') : project.name,
-    settings: fields.record('settings'),
-  }));
-  project.name = name;
+  const { name, settings } = readBody(request, { name: filled(), settings: record });
+  project.name = name ?? project.name;
   Object.assign(project.settings, settings);
   return { body: view(project) };
 }
@@ -115,7 +110,7 @@ export function addProject(world: MessagingWorld, name: string, owner: User): Pr
     publicKey: world.key('pk'),
     isDisabled: false,
     settings: {},
-    createdAt: world.clock.date().toISOString(),
+    createdAt: isoNow({ world }),
     members: [{ userId: owner.id, email: owner.email, role: 'OWNER' }],
     billingLimits: {},
     ...emptyProject(),
@@ -167,7 +162,7 @@ function emptyProject() {
 
 function addVerifiedDomain(world: MessagingWorld, project: Project): void {
   const id = world.id('dom');
-  const now = world.clock.date().toISOString();
+  const now = isoNow({ world });
   project.domains.set(id, {
     id,
     projectId: project.id,
@@ -186,13 +181,15 @@ function listMembers(request: FakeRequest, scope: Scope): FakeAnswer {
 
 /** A person without an account gets one, to be claimed by a password reset. */
 function invite(request: FakeRequest, { world, project }: Scope): FakeAnswer {
-  const { email, role = 'MEMBER' } = readBody(request, (fields) => ({
-    email: fields.requiredEmail('email'),
-    role: fields.text('role'),
-  }));
-  const user = userByEmail(world, email) ?? addUser(world, { email, password: world.id('secret') });
+  const { role, ...sent } = readBody(request, {
+    email: required(email),
+    role: optional(text, 'MEMBER'),
+  });
+  const user =
+    userByEmail(world, sent.email) ??
+    addUser(world, { email: sent.email, password: world.id('secret') });
   if (project.members.some(({ userId }) => userId === user.id)) {
-    throw new Refusal(400, 'STATE_CONFLICT', `${email} is a member.`);
+    throw stateConflict(`${sent.email} is a member.`);
   }
   const member = { userId: user.id, email: user.email, role };
   project.members.push(member);
@@ -201,7 +198,7 @@ function invite(request: FakeRequest, { world, project }: Scope): FakeAnswer {
 
 function updateRole(request: FakeRequest, scope: Scope): FakeAnswer {
   const member = findMember(request, scope);
-  member.role = readBody(request, (fields) => fields.requiredText('role'));
+  member.role = readBody(request, { role: required(filled()) }).role;
   return { body: memberView(member) };
 }
 
@@ -225,13 +222,11 @@ function memberView(member: Member) {
 
 /** messaging, Account: per-category caps; PUT replaces them all. */
 function setLimits(request: FakeRequest, { project }: Scope): FakeAnswer {
-  if (!isRecord(request.body)) {
-    throw new Refusal(400, 'BAD_REQUEST', 'The body must be a JSON object.');
-  }
+  const limits = bodyOf(request);
   for (const category of Object.keys(project.billingLimits)) {
     Reflect.deleteProperty(project.billingLimits, category);
   }
-  Object.assign(project.billingLimits, request.body);
+  Object.assign(project.billingLimits, limits);
   return { body: project.billingLimits };
 }
 

@@ -1,49 +1,42 @@
+import {
+  flag,
+  isEmail,
+  oneOf,
+  optional,
+  required,
+  text,
+  texts,
+  wrong,
+  type Rule,
+} from '../core/checks.js';
 import { Refusal } from '../core/http.js';
 import type { FakeRequest, Handlers } from '../core/types.js';
 import { isActiveCampaign } from './campaigns.js';
-import { listAnswer } from './lists.js';
-import type { Scope, Segment } from './state.js';
-import { given, readBody, type BodyFields, invalidField, isEmail } from './validate.js';
-import { findSegment } from './find.js';
-import { computeMembership, refreshCount, membersOf } from './filters.js';
 import { contactByEmail, upsertContact } from './contact-store.js';
+import { computeMembership, membersOf, refreshCount } from './filters.js';
+import { listAnswer } from './lists.js';
+import { bodyOf, crud, findOwn, invalidField, readBody, stamps } from './resource.js';
+import type { Project, Scope, Segment } from './state.js';
+
+const ofProject = ({ segments }: Project) => segments;
 
 export const handlers: Handlers<Scope> = {
-  // messaging, Segments: no pagination.
-  'GET /segments': (request, scope) => {
-    const items = [...scope.project.segments.values()].map(view);
-    return listAnswer(scope, request, { items, name: 'segments', style: 'array' });
-  },
-
-  'POST /segments': (request, scope) => {
-    const segment = createSegment(scope, request);
-    refreshCount(scope, segment);
-    scope.project.segments.set(segment.id, segment);
-    return { status: 201, body: view(segment) };
-  },
-
-  'GET /segments/{id}': (request, scope) => ({ body: view(findSegment(scope, request)) }),
-
-  'PATCH /segments/{id}': (request, scope) => {
-    const segment = findSegment(scope, request);
-    const change = readBody(request, (fields) => readChange(fields, segment));
-    Object.assign(segment, change, { updatedAt: scope.world.clock.date().toISOString() });
-    if ('condition' in change) {
-      refreshCount(scope, segment);
-    }
-    return { body: view(segment) };
-  },
-
-  'DELETE /segments/{id}': (request, scope) => {
-    const { id } = findSegment(scope, request);
-    const { campaigns, segments } = scope.project;
-    // messaging, Errors: 409 while an active campaign uses it.
-    if ([...campaigns.values()].some((one) => one.segmentId === id && isActiveCampaign(one))) {
-      throw new Refusal(409, 'CONFLICT', 'The segment is used by an active campaign.');
-    }
-    segments.delete(id);
-    return { status: 204 };
-  },
+  ...crud<Segment>({
+    name: 'segments',
+    style: 'array', // messaging, Segments: no pagination
+    of: ofProject,
+    // The members have a separate endpoint.
+    listed: (segment) => ({ ...segment, id: segment.id, members: undefined }),
+    create: createSegment,
+    change: changeSegment,
+    checkUnused({ project }, { id }) {
+      // messaging, Errors: 409 while an active campaign uses it.
+      const campaigns = [...project.campaigns.values()];
+      if (campaigns.some((one) => one.segmentId === id && isActiveCampaign(one))) {
+        throw new Refusal(409, 'CONFLICT', 'The segment is used by an active campaign.');
+      }
+    },
+  }),
 
   'POST /segments/{id}/compute': (request, scope) => {
     const segment = findSegment(scope, request);
@@ -70,61 +63,76 @@ export const handlers: Handlers<Scope> = {
 
   'DELETE /segments/{id}/members': (request, scope) => {
     const segment = findStatic(scope, request);
-    const emails = readBody(request, (fields) => fields.texts('emails'));
+    const { emails } = readBody(request, { emails: required(texts()) });
     const ids = emails.map((email) => contactByEmail(scope, email)?.id ?? '');
     const removed = ids.filter((id) => segment.members.delete(id)).length;
     return { body: { removed, memberCount: refreshCount(scope, segment) } };
   },
 };
 
-function createSegment({ world }: Scope, request: FakeRequest): Segment {
-  const at = world.clock.date().toISOString();
-  return readBody(request, (fields) => {
-    const type = fields.requiredOneOf('type', ['DYNAMIC', 'STATIC']);
-    const condition = readCondition(fields, type);
-    if (type === 'DYNAMIC' && condition === undefined) {
-      fields.add('condition', 'A DYNAMIC segment requires `condition`.', 'required');
-    }
-    return {
-      id: world.id('seg'),
-      type,
-      name: fields.text('name') ?? '',
-      ...given({ description: fields.text('description'), condition }),
-      trackMembership: fields.boolean('trackMembership') ?? false,
-      memberCount: 0,
-      members: new Set<string>(),
-      createdAt: at,
-      updatedAt: at,
-    };
-  });
+function findSegment(scope: Scope, request: FakeRequest): Segment {
+  return findOwn(scope, ofProject, request.params.id);
 }
 
-/** messaging, Segment: DYNAMIC requires a condition, STATIC rejects it. */
-function readCondition(fields: BodyFields, type: string): unknown {
-  const condition = fields.raw('condition') ?? undefined;
-  if (condition !== undefined && type === 'STATIC') {
-    fields.add('condition', 'A STATIC segment takes no `condition`.', 'not_allowed');
+/** messaging, Segments: updatable, and the same in a creation. */
+const changeRules = (isStatic: boolean) => ({
+  name: text,
+  description: text,
+  condition: isStatic ? noCondition : condition,
+  trackMembership: flag,
+});
+
+/** Its structure is not shown beyond one filter element, so that a list is taken too. */
+const condition: Rule<object | null> = {
+  check: (value) => (typeof value === 'object' ? [] : wrong('must be an object.', 'invalid_type')),
+};
+
+/** messaging, Segment: STATIC rejects a condition. */
+const noCondition: Rule<object | null> = {
+  check: (value) => (value === null ? [] : wrong('is not for a STATIC segment.', 'not_allowed')),
+};
+
+function createSegment(scope: Scope, request: FakeRequest): Segment {
+  const isStatic = bodyOf(request).type === 'STATIC';
+  const rules = {
+    type: required(oneOf('DYNAMIC', 'STATIC')),
+    ...changeRules(isStatic),
+  };
+  const {
+    name = '',
+    trackMembership = false,
+    condition: filter,
+    ...rest
+  } = readBody(request, rules, (fields) =>
+    // messaging, Segment: DYNAMIC requires a condition.
+    fields.type === 'DYNAMIC' && !fields.condition
+      ? [{ field: 'condition', message: 'is required for DYNAMIC.', code: 'required' }]
+      : [],
+  );
+  const segment: Segment = {
+    ...rest,
+    ...(filter && { condition: filter }),
+    id: scope.world.id('seg'),
+    name,
+    trackMembership,
+    memberCount: 0,
+    members: new Set<string>(),
+    ...stamps(scope),
+  };
+  refreshCount(scope, segment);
+  return segment;
+}
+
+function changeSegment(scope: Scope, request: FakeRequest, segment: Segment): object {
+  const { condition: filter, ...change } = readBody(
+    request,
+    changeRules(segment.type === 'STATIC'),
+  );
+  if (filter) {
+    segment.condition = filter;
+    refreshCount(scope, segment);
   }
-  // Its structure is not shown beyond one filter element, so that a list is taken too.
-  if (condition !== undefined && typeof condition !== 'object') {
-    fields.add('condition', '`condition` must be an object.', 'invalid_type');
-  }
-  return condition;
-}
-
-/** messaging, Segments: name, description, condition (dynamic only), trackMembership. */
-function readChange(fields: BodyFields, { type }: Segment): Record<string, unknown> {
-  return given({
-    name: fields.text('name'),
-    description: fields.text('description'),
-    condition: readCondition(fields, type),
-    trackMembership: fields.boolean('trackMembership'),
-  });
-}
-
-/** The members have an endpoint of their own. */
-function view(segment: Segment) {
-  return { ...segment, id: segment.id, members: undefined };
+  return change;
 }
 
 /** messaging, Segments: static only. */
@@ -144,14 +152,14 @@ interface Added {
 }
 
 function addMembers(scope: Scope, request: FakeRequest, segment: Segment): Added {
-  const { emails, createMissing, subscribed } = readBody(request, (fields) => ({
-    emails: fields.texts('emails'),
-    createMissing: fields.boolean('createMissing') ?? false,
+  const { emails, createMissing, subscribed } = readBody(request, {
+    emails: required(texts()),
+    createMissing: optional(flag, false),
     // The state of created contacts; without it that of `POST /contacts` (not shown).
-    subscribed: fields.boolean('subscribed') ?? true,
-  }));
+    subscribed: optional(flag, true),
+  });
   if (!emails.every(isEmail)) {
-    throw invalidField('emails', '`emails` must be email addresses.');
+    throw invalidField('emails', 'must be email addresses.');
   }
   const result: Added = { added: 0, created: 0, missing: [] };
   for (const email of emails) {

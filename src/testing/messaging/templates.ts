@@ -1,63 +1,55 @@
+import {
+  email,
+  filled,
+  oneOf,
+  required,
+  text,
+  wrong,
+  type Complaint,
+  type Rule,
+} from '../core/checks.js';
 import type { FakeRequest, Handlers } from '../core/types.js';
-import { findOwn } from './find.js';
 import { isVerifiedSender } from './domains.js';
-import { invalidParameter, listAnswer } from './lists.js';
-import type { Scope, Template } from './state.js';
-import { given, readBody, type BodyFields } from './validate.js';
+import { invalidParameter } from './lists.js';
+import { crud, findOwn, readBody, stamps } from './resource.js';
+import type { Project, Scope, Template } from './state.js';
 
 const types = ['TRANSACTIONAL', 'MARKETING'];
 
+const ofProject = ({ templates }: Project) => templates;
+
 export const handlers: Handlers<Scope> = {
-  'GET /templates': (request, scope) => {
-    const items = [...scope.project.templates.values()].filter(filterOf(request));
-    return listAnswer(scope, request, { items, name: 'templates', style: 'page' });
-  },
-
-  'POST /templates': (request, scope) => {
-    const at = scope.world.clock.date().toISOString();
-    const template = readBody(request, (fields) => ({
-      id: scope.world.id('tpl'),
+  ...crud<Template>({
+    name: 'templates',
+    style: 'page',
+    of: ofProject,
+    filter: filterOf,
+    create: (scope, request) => ({
       // messaging, Templates: all four are required.
-      name: fields.requiredText('name'),
-      subject: fields.requiredText('subject'),
-      body: fields.requiredText('body'),
-      type: fields.requiredOneOf('type', types),
-      ...readSender(scope, fields),
-      createdAt: at,
-      updatedAt: at,
-    }));
-    scope.project.templates.set(template.id, template);
-    return { status: 201, body: template };
-  },
-
-  'GET /templates/{id}': (request, scope) => ({ body: findTemplate(scope, request) }),
-
-  'PATCH /templates/{id}': (request, scope) => {
-    const template = findTemplate(scope, request);
-    const change = readBody(request, (fields) => ({
-      ...given({
-        name: fields.text('name'),
-        subject: fields.text('subject'),
-        body: fields.text('body'),
-        type: fields.oneOf('type', types),
+      ...readBody(request, {
+        name: required(filled()),
+        subject: required(subject),
+        body: required(filled()),
+        type: required(oneOf(...types)),
+        ...senderRules(scope),
       }),
-      ...readSender(scope, fields),
-    }));
-    return {
-      body: Object.assign(template, change, { updatedAt: scope.world.clock.date().toISOString() }),
-    };
-  },
-
-  'DELETE /templates/{id}': (request, scope) => {
-    scope.project.templates.delete(findTemplate(scope, request).id);
-    return { status: 204 };
-  },
+      id: scope.world.id('tpl'),
+      ...stamps(scope),
+    }),
+    change: (scope, request) =>
+      readBody(request, {
+        name: text,
+        subject,
+        body: text,
+        type: oneOf(...types),
+        ...senderRules(scope),
+      }),
+  }),
 
   'POST /templates/{id}/duplicate': (request, scope) => {
     const original = findTemplate(scope, request);
-    const at = scope.world.clock.date().toISOString();
     const id = scope.world.id('tpl');
-    const copy = { ...original, id, name: `${original.name} (copy)`, createdAt: at, updatedAt: at };
+    const copy = { ...original, id, name: `${original.name} (copy)`, ...stamps(scope) };
     scope.project.templates.set(id, copy);
     // messaging, Templates: returns the new template id.
     return { status: 201, body: { id } };
@@ -69,7 +61,7 @@ export const handlers: Handlers<Scope> = {
 };
 
 function findTemplate(scope: Scope, request: FakeRequest): Template {
-  return findOwn(scope, (project) => project.templates, request.params.id ?? '');
+  return findOwn(scope, ofProject, request.params.id);
 }
 
 function filterOf({ query }: FakeRequest): (template: Template) => boolean {
@@ -85,34 +77,29 @@ function filterOf({ query }: FakeRequest): (template: Template) => boolean {
 }
 
 /** A template's sender and reply-to, which /v1/send can use; their names beside `from`: not shown. */
-function readSender(scope: Scope, fields: BodyFields) {
-  checkSubject(fields);
-  const from = fields.email('from');
-  if (from !== undefined && !isVerifiedSender(scope.project, from)) {
-    fields.add('from', '`from` must be on a verified domain.', 'unverified_domain');
-  }
-  const fromName = fields.text('fromName');
-  return given({ from, fromName, replyTo: fields.email('replyTo') });
+function senderRules({ project }: Scope) {
+  return { from: verifiedEmail(project), fromName: text, replyTo: email };
 }
 
-const maxSubject = 998;
+/** messaging, Template and Campaign: `from` must be on a verified domain. */
+export const verifiedEmail = (project: Project): Rule<string> => ({
+  check(value) {
+    const complaints = email.check(value);
+    return complaints.length > 0 || isVerifiedSender(project, String(value))
+      ? complaints
+      : wrong('must be on a verified domain.', 'unverified_domain');
+  },
+});
 
 /** messaging, Limits: a subject has 1 to 998 characters and no newline. */
-export function checkSubject(fields: BodyFields): void {
-  const subject = fields.raw('subject');
-  if (typeof subject !== 'string') {
-    return;
-  }
-  if (subject === '') {
-    fields.add('subject', '`subject` must not be empty.', 'too_short');
-  }
-  if (Array.from(subject).length > maxSubject) {
-    fields.add('subject', `\`subject\` must have at most ${maxSubject} characters.`, 'too_long');
-  }
-  if (/[\r\n]/.test(subject)) {
-    fields.add('subject', '`subject` must not contain a line break.', 'invalid_format');
-  }
-}
+export const subject: Rule<string> = {
+  check(value): readonly Complaint[] {
+    const complaints = filled(998).check(value);
+    return complaints.length === 0 && /[\r\n]/.test(String(value))
+      ? wrong('must not contain a line break.', 'invalid_format')
+      : complaints;
+  },
+};
 
 /** messaging, Templates: the campaigns and workflow steps that reference a template. */
 function templateUsage({ project }: Scope, { id }: Template): object {

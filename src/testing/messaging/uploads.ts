@@ -1,7 +1,7 @@
 import type { FakeAnswer, FakeRequest, Handlers } from '../core/types.js';
 import { Refusal } from '../core/http.js';
 import type { Scope } from './state.js';
-import { invalidField } from './validate.js';
+import { invalidField } from './resource.js';
 
 export const handlers: Handlers<Scope> = {
   'POST /uploads/image': uploadImage,
@@ -30,5 +30,5 @@ export function firstFile(request: FakeRequest, usualName: string): { name: stri
       return { name, file: part };
     }
   }
-  throw invalidField(usualName, `\`${usualName}\` is required.`, 'required');
+  throw invalidField(usualName, 'is required.', 'required');
 }

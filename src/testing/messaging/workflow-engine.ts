@@ -1,5 +1,5 @@
 import { messageOf } from '../../core/errors.js';
-import { Refusal } from '../core/http.js';
+import { invalidField } from './resource.js';
 import type {
   Contact,
   Scope,
@@ -225,12 +225,15 @@ export function checkBranch(step: WorkflowStep, branch: unknown): string | undef
     if (branch === 'yes' || branch === 'no') {
       return branch;
     }
-    throw branchRefusal('A transition out of a CONDITION step needs the branch "yes" or "no".');
+    throw invalidField(
+      'branch',
+      'A transition out of a CONDITION step needs the branch "yes" or "no".',
+    );
   }
   if (branch === undefined || branch === null) {
     return undefined;
   }
-  throw branchRefusal('Only a transition out of a CONDITION step has a branch.');
+  throw invalidField('branch', 'Only a transition out of a CONDITION step has a branch.');
 }
 
 /** Removes a step with its transitions; spliced, the steps before it lead to the one after it. */
@@ -261,11 +264,6 @@ export function removeStep(
 
 function all<Item>(items: ReadonlyMap<string, Item>): Item[] {
   return [...items.values()];
-}
-
-function branchRefusal(message: string): Refusal {
-  const errors = [{ field: 'branch', message, code: 'invalid_value' }];
-  return new Refusal(422, 'VALIDATION_ERROR', message, { errors });
 }
 
 type EventFields = Readonly<Record<string, unknown>>;

@@ -1,79 +1,69 @@
 import { isRecord } from '../../core/values.js';
-import { Refusal } from '../core/http.js';
+import { filled, flag, oneOf, optional, record, required, text } from '../core/checks.js';
 import type { FakeRequest, Handlers } from '../core/types.js';
 import { listAnswer } from './lists.js';
-import type {
-  Scope,
-  Workflow,
-  WorkflowStep,
-  WorkflowTransition,
-  WorkflowExecution,
-} from './state.js';
-import { given, readBody, type BodyFields, invalidField } from './validate.js';
 import {
-  isActive,
+  bodyOf,
+  crud,
+  findIn,
+  findOwn,
+  given,
+  invalidField,
+  notFound,
+  readBody,
+  stamps,
+  stateConflict,
+} from './resource.js';
+import type { MessagingSettings } from './settings.js';
+import type { Project, Scope, Workflow, WorkflowStep, WorkflowTransition } from './state.js';
+import {
+  cancelExecution,
   checkBranch,
   connect,
-  removeStep,
-  stepTypes,
-  cancelExecution,
+  isActive,
   mayEnter,
+  removeStep,
   startExecution,
+  stepTypes,
 } from './workflow-engine.js';
-import { findWorkflow, notFound, findOwn } from './find.js';
-import type { MessagingSettings } from './settings.js';
+
+const ofProject = ({ workflows }: Project) => workflows;
 
 export const handlers: Handlers<Scope> = {
-  'GET /workflows': (request, scope) => {
-    const items = [...scope.project.workflows.values()].map(summary);
-    return listAnswer(scope, request, { items, name: 'workflows', style: 'cursor' });
-  },
-
-  'GET /workflows/fields': (_request, scope) => ({ body: { fields: conditionFields(scope) } }),
-
-  'POST /workflows': (request, scope) => {
-    const workflow = createWorkflow(scope, request);
-    scope.project.workflows.set(workflow.id, workflow);
-    return { status: 201, body: withGraph(workflow, scope) };
-  },
-
-  'GET /workflows/{id}': (request, scope) => ({
-    body: withGraph(findWorkflow(scope, request), scope),
+  ...crud<Workflow>({
+    name: 'workflows',
+    style: 'cursor',
+    of: ofProject,
+    listed: summary,
+    view: withGraph,
+    create: createWorkflow,
+    change: (_scope, request, { triggerConfig }) => ({
+      ...extras(request),
+      ...withTrigger(
+        readBody(request, { ...workflowRules, triggerType: text, enabled: flag }),
+        triggerConfig,
+      ),
+    }),
+    checkUnused(_scope, { executions }) {
+      // messaging, Workflow and executions: active executions must be cancelled or completed first.
+      if ([...executions.values()].some(isActive)) {
+        throw stateConflict(
+          'The workflow has active executions.',
+          'Cancel them with POST /workflows/{id}/executions/cancel-all.',
+        );
+      }
+    },
   }),
 
-  'PATCH /workflows/{id}': (request, scope) => {
-    const workflow = findWorkflow(scope, request);
-    const change = readBody(request, (fields) => readChange(fields, workflow));
-    Object.assign(workflow, extras(request), change, {
-      updatedAt: scope.world.clock.date().toISOString(),
-    });
-    return { body: withGraph(workflow, scope) };
-  },
-
-  'DELETE /workflows/{id}': (request, scope) => {
-    const workflow = findWorkflow(scope, request);
-    // messaging, Workflow and executions: active executions must be cancelled or completed first.
-    if ([...workflow.executions.values()].some(isActive)) {
-      throw new Refusal(400, 'STATE_CONFLICT', 'The workflow has active executions.', {
-        suggestion: 'Cancel them with POST /workflows/{id}/executions/cancel-all.',
-      });
-    }
-    scope.project.workflows.delete(workflow.id);
-    return { status: 204 };
-  },
+  'GET /workflows/fields': (_request, scope) => ({ body: { fields: conditionFields(scope) } }),
 
   // Steps and transitions.
   'POST /workflows/{id}/steps': (request, scope) => {
     const workflow = findWorkflow(scope, request);
     const { autoConnect, ...others } = bodyOf(request);
-    const step = readBody(request, (fields) => ({
-      // Step fields are not shown: whatever else is sent is kept.
-      ...others,
-      type: fields.requiredOneOf('type', stepTypes),
-      config: fields.record('config') ?? {},
-      ...given({ name: fields.text('name') }),
-      id: scope.world.id('stp'),
-    }));
+    const rules = { type: required(oneOf(...stepTypes)), config: optional(record, {}), name: text };
+    // Step fields are not shown: whatever else is sent is kept.
+    const step = { ...others, ...readBody(request, rules), id: scope.world.id('stp') };
     const last = [...workflow.steps.values()].at(-1);
     workflow.steps.set(step.id, step);
     const { stepConnection } = scope.world.settings;
@@ -85,17 +75,15 @@ export const handlers: Handlers<Scope> = {
   },
 
   'PATCH /workflows/{id}/steps/{stepId}': (request, scope) => {
-    const step = stepOf(findWorkflow(scope, request), request.params.stepId);
-    const change = readBody(request, (fields) =>
-      given({ config: fields.record('config'), name: fields.text('name') }),
-    );
+    const step = findIn(findWorkflow(scope, request).steps, request.params.stepId);
+    const change = readBody(request, { config: record, name: text });
     Object.assign(step, bodyOf(request), change, { id: step.id, type: step.type });
     return { body: step };
   },
 
   'DELETE /workflows/{id}/steps/{stepId}': (request, scope) => {
     const workflow = findWorkflow(scope, request);
-    const step = stepOf(workflow, request.params.stepId);
+    const step = findIn(workflow.steps, request.params.stepId);
     const splice = request.query.get('splice') === 'true';
     removeStep(scope.world, workflow, { stepId: step.id, splice });
     return { status: 204 };
@@ -103,10 +91,10 @@ export const handlers: Handlers<Scope> = {
 
   'POST /workflows/{id}/transitions': (request, scope) => {
     const workflow = findWorkflow(scope, request);
-    const { fromStepId, toStepId } = readBody(request, (fields) => ({
-      fromStepId: fields.requiredText('fromStepId'),
-      toStepId: fields.requiredText('toStepId'),
-    }));
+    const { fromStepId, toStepId } = readBody(request, {
+      fromStepId: required(filled()),
+      toStepId: required(filled()),
+    });
     const from = stepIn(workflow, 'fromStepId', fromStepId);
     stepIn(workflow, 'toStepId', toStepId);
     const { branch: beside, condition, ...others } = bodyOf(request);
@@ -118,7 +106,7 @@ export const handlers: Handlers<Scope> = {
       (one) => one.fromStepId === fromStepId && one.branch === branch.branch,
     );
     if (settings.stepConnection === 'automatic' && leadsOn) {
-      throw new Refusal(400, 'STATE_CONFLICT', 'The step leads to another one already.');
+      throw stateConflict('The step leads to another one already.');
     }
     const change = { ...others, fromStepId, toStepId, ...branch };
     return { status: 201, body: shownWay(connect(scope.world, workflow, change), settings) };
@@ -136,18 +124,14 @@ export const handlers: Handlers<Scope> = {
   // Executions: one contact on its way through a workflow.
   'POST /workflows/{id}/executions': (request, scope) => {
     const workflow = findWorkflow(scope, request);
-    const { contactId, context } = readBody(request, (fields) => ({
-      contactId: fields.requiredText('contactId'),
-      context: fields.record('context') ?? {},
-    }));
+    const { contactId, context } = readBody(request, {
+      contactId: required(filled()),
+      context: optional(record, {}),
+    });
     const contact = findOwn(scope, (project) => project.contacts, contactId);
     // A start by hand needs no `enabled`, but keeps to `allowReentry` (not shown).
     if (!mayEnter(workflow, contact)) {
-      throw new Refusal(
-        400,
-        'STATE_CONFLICT',
-        'The contact has been through this workflow already.',
-      );
+      throw stateConflict('The contact has been through this workflow already.');
     }
     const execution = startExecution(scope, { workflow, contact, context: { ...context } });
     return { status: 201, body: execution };
@@ -162,17 +146,18 @@ export const handlers: Handlers<Scope> = {
   },
 
   'GET /workflows/{id}/executions/{executionId}': (request, scope) => ({
-    body: executionOf(findWorkflow(scope, request), request.params.executionId),
+    body: findIn(findWorkflow(scope, request).executions, request.params.executionId),
   }),
 
   'DELETE /workflows/{id}/executions/{executionId}': (request, scope) => {
-    const execution = executionOf(findWorkflow(scope, request), request.params.executionId);
+    const { executions } = findWorkflow(scope, request);
+    const execution = findIn(executions, request.params.executionId);
     // messaging, Workflows: a running or waiting one; to cancel twice changes nothing.
     if (isActive(execution)) {
       cancelExecution(scope, execution);
     }
     if (execution.status !== 'CANCELLED') {
-      throw new Refusal(400, 'STATE_CONFLICT', `The execution is ${execution.status} already.`);
+      throw stateConflict(`The execution is ${execution.status} already.`);
     }
     return { body: execution };
   },
@@ -186,26 +171,42 @@ export const handlers: Handlers<Scope> = {
   },
 };
 
+function findWorkflow(scope: Scope, request: FakeRequest): Workflow {
+  return findOwn(scope, ofProject, request.params.id);
+}
+
+/** The trigger's config is not shown: `{ eventName }`, inside `triggerConfig` or beside it. */
+const workflowRules = {
+  name: text,
+  description: text,
+  eventName: text,
+  triggerConfig: record,
+  allowReentry: flag,
+};
+
 function createWorkflow(scope: Scope, request: FakeRequest): Workflow {
-  const at = scope.world.clock.date().toISOString();
   const { workflowStart, enabledOnCreate } = scope.world.settings;
-  const workflow = readBody(request, (fields): Workflow => ({
+  const rules = {
+    ...workflowRules,
+    name: required(filled()),
+    allowReentry: optional(flag, false),
+    ...(enabledOnCreate === 'honoured' && { enabled: flag }),
+  };
+  const fields = withTrigger(readBody(request, rules));
+  const workflow: Workflow = {
     // Workflow fields are not shown: whatever else is sent is kept.
     ...extras(request),
+    ...fields,
     id: scope.world.id('wfl'),
-    name: fields.requiredText('name'),
-    ...given({ description: fields.text('description') }),
     // messaging, Workflow: created always as EVENT and disabled, whatever the body says.
     triggerType: 'EVENT',
-    triggerConfig: readTrigger(fields) ?? {},
-    enabled: enabledOnCreate === 'honoured' && fields.boolean('enabled') === true,
-    allowReentry: fields.boolean('allowReentry') ?? false,
+    triggerConfig: fields.triggerConfig ?? {},
+    enabled: fields.enabled === true,
     steps: new Map(),
     transitions: new Map(),
     executions: new Map(),
-    createdAt: at,
-    updatedAt: at,
-  }));
+    ...stamps(scope),
+  };
   if (workflowStart === 'trigger-step') {
     const id = scope.world.id('stp');
     const config = { ...workflow.triggerConfig };
@@ -214,25 +215,20 @@ function createWorkflow(scope: Scope, request: FakeRequest): Workflow {
   return workflow;
 }
 
-/** The trigger's config is not shown: `{ eventName }`, inside `triggerConfig` or beside it. */
-function readTrigger(fields: BodyFields, current: Record<string, unknown> = {}) {
-  const eventName = fields.text('eventName');
-  const config = fields.record('triggerConfig');
-  if (eventName === undefined) {
-    return config;
-  }
-  return { ...(config ?? current), eventName };
+interface TriggerFields {
+  readonly eventName?: string;
+  readonly triggerConfig?: Record<string, unknown>;
 }
 
-function readChange(fields: BodyFields, { triggerConfig }: Workflow): object {
-  return given({
-    name: fields.text('name'),
-    description: fields.text('description'),
-    triggerType: fields.text('triggerType'),
-    triggerConfig: readTrigger(fields, triggerConfig),
-    enabled: fields.boolean('enabled'),
-    allowReentry: fields.boolean('allowReentry'),
-  });
+/** The same fields, with `eventName` as a part of the trigger's config. */
+function withTrigger<Fields extends TriggerFields>(
+  { eventName, ...fields }: Fields,
+  current: Record<string, unknown> = {},
+): Omit<Fields, 'eventName'> {
+  const { triggerConfig = current } = fields;
+  return eventName === undefined
+    ? fields
+    : { ...fields, triggerConfig: { ...triggerConfig, eventName } };
 }
 
 /** Fields of a workflow record: not shown beyond those of the document. */
@@ -280,32 +276,12 @@ function shownWay(
     : { ...transition, branch };
 }
 
-function stepOf(workflow: Workflow, stepId = ''): WorkflowStep {
-  const step = workflow.steps.get(stepId);
-  if (step === undefined) {
-    throw notFound(stepId);
-  }
-  return step;
-}
-
 function stepIn(workflow: Workflow, field: string, stepId: string): WorkflowStep {
   const step = workflow.steps.get(stepId);
   if (step === undefined) {
     throw invalidField(field, 'The workflow has no such step.', 'not_found');
   }
   return step;
-}
-
-function bodyOf(request: FakeRequest): Record<string, unknown> {
-  return isRecord(request.body) ? request.body : {};
-}
-
-function executionOf(workflow: Workflow, executionId = ''): WorkflowExecution {
-  const execution = workflow.executions.get(executionId);
-  if (execution === undefined) {
-    throw notFound(executionId);
-  }
-  return execution;
 }
 
 interface ConditionField {

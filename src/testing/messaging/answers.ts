@@ -1,36 +1,11 @@
 import { isRecord } from '../../core/values.js';
-import type { Wire } from '../core/service.js';
-import { enveloped, encodeBody, withOwnIds, asJson } from '../wire/answer.js';
-import { cutRefusal, errorAnswer } from '../wire/errors.js';
+import { asJson } from '../core/wire.js';
 import type { FakeAnswer, FakeRequest } from '../core/types.js';
-import type { MessagingBehavior } from '../behavior/messaging.js';
-import type { MessagingWorld } from './state.js';
-import { isList, isShown, isSilent, objectFields, optionalFields } from './shown.js';
-
-/** Translates between the handlers, which follow the document, and the wire format of this world. */
-export function messagingWire(world: () => MessagingWorld): Wire {
-  const settings = () => world().settings;
-  return {
-    request: (request, endpoint) =>
-      decodeRequest(withOwnIds(request, world().ids, settings().ids), endpoint, settings()),
-    answer(answer, endpoint) {
-      const shaped = applySettings(answer, endpoint, settings());
-      const body = encodeBody(shaped.body, settings(), world().ids);
-      return enveloped({ ...shaped, body }, settings());
-    },
-    refusal: (refusal, { path }, requestId) =>
-      errorAnswer(settings(), {
-        refusal,
-        requestId,
-        now: world().clock.now(),
-        isLegacy: path === '/v1/send' || path === '/v1/verify',
-      }),
-    deliver: (response) => cutRefusal(response, settings()),
-  };
-}
+import table from '../endpoints.json' with { type: 'json' };
+import type { MessagingBehavior } from './settings.js';
 
 /** Converts a handler's response to the form of this world. */
-function applySettings(
+export function encodeAnswer(
   answer: FakeAnswer,
   endpoint: string,
   behavior: MessagingBehavior,
@@ -136,7 +111,7 @@ function onlyShown(record: RecordFields, endpoint: string): RecordFields {
 }
 
 /** Turns a request into the form that the handlers read. */
-function decodeRequest(
+export function decodeRequest(
   request: FakeRequest,
   endpoint: string,
   behavior: MessagingBehavior,
@@ -165,3 +140,118 @@ function withoutUnset(
   );
   return Object.fromEntries(kept);
 }
+
+/** The response fields that the messaging document shows, or that a caller needs in any case. */
+const contact = ['id', 'email', 'subscribed', 'data', 'createdAt', 'updatedAt', '_meta'];
+const job = ['jobId', 'status', 'state', 'progress', 'result', 'failedReason'];
+const campaign = [
+  'id',
+  'name',
+  'description',
+  'subject',
+  'body',
+  'from',
+  'fromName',
+  'replyTo',
+  'audienceType',
+  'segmentId',
+  'audienceFilter',
+  'status',
+  'scheduledAt',
+  'type',
+];
+const segment = [
+  'id',
+  'type',
+  'name',
+  'description',
+  'condition',
+  'trackMembership',
+  'memberCount',
+];
+const graph = ['steps', 'transitions', 'outgoingTransitions', 'incomingTransitions'];
+const workflow = ['id', 'triggerType', 'enabled', 'allowReentry', ...graph];
+const account = ['id', 'secretKey', 'publicKey'];
+
+/** By the first part of the path. */
+const shown: Readonly<Record<string, readonly string[]>> = {
+  contacts: [...contact, ...job, 'fields', 'field', 'type', 'isCustom', 'coverage'],
+  templates: ['id', 'name', 'subject', 'body', 'type', 'createdAt', 'from'],
+  campaigns: campaign,
+  segments: [...segment, ...contact],
+  workflows: [...workflow, 'type', 'branch', 'contactId', 'status'],
+  events: ['id', 'contact', 'event', 'timestamp', 'names'],
+  domains: ['id', 'status'],
+  activity: ['id'],
+  analytics: [],
+  uploads: ['url'],
+  config: [],
+  auth: account,
+  users: account,
+  projects: [...account, 'userId'],
+};
+
+/** Optional fields that a record may have no value for, by the first part of the path. */
+const optional: Readonly<Record<string, readonly string[]>> = {
+  templates: ['from', 'fromName', 'replyTo'],
+  campaigns: ['description', 'fromName', 'replyTo', 'segmentId', 'audienceFilter'],
+  segments: ['description', 'condition'],
+  workflows: ['description', 'name', 'branch'],
+};
+
+/** Objects have no empty string for a value. */
+const objectFields: ReadonlySet<string> = new Set(['audienceFilter', 'condition']);
+
+/**
+ * True if the document shows this field in the responses of this endpoint. The public API is shown
+ * completely.
+ */
+function isShown(endpoint: string, field: string): boolean {
+  const names = shown[roomOf(endpoint)];
+  return names === undefined || names.includes(field);
+}
+
+/** The optional fields of the records of this endpoint. */
+function optionalFields(endpoint: string): readonly string[] {
+  return optional[roomOf(endpoint)] ?? [];
+}
+
+/** True if the response of this endpoint is a list. */
+function isList(endpoint: string): boolean {
+  return lists.has(endpoint);
+}
+
+const lists = new Set(
+  table.filter((row) => 'list' in row).map(({ method, path }) => `${method} ${path}`),
+);
+
+const roomOf = (endpoint: string) => /\/([\w-]+)/.exec(endpoint)?.[1] ?? '';
+
+/** True for changes whose response the document does not show: no client could use it. */
+function isSilent(endpoint: string): boolean {
+  return endpoint.startsWith('DELETE ') || silent.has(endpoint);
+}
+
+const silent: ReadonlySet<string> = new Set([
+  'PATCH /templates/{id}',
+  'PUT /campaigns/{id}',
+  'POST /campaigns/{id}/send',
+  'POST /campaigns/{id}/cancel',
+  'POST /campaigns/{id}/test',
+  'PATCH /segments/{id}',
+  'POST /segments/{id}/members',
+  'POST /segments/{id}/compute',
+  'POST /segments/{id}/refresh',
+  'PATCH /workflows/{id}',
+  'PATCH /workflows/{id}/steps/{stepId}',
+  'POST /workflows/{id}/executions/cancel-all',
+  'GET /auth/logout',
+  'POST /auth/verify-email',
+  'POST /auth/request-verification',
+  'POST /auth/request-password-reset',
+  'POST /auth/reset-password',
+  'PATCH /users/@me/projects/{id}',
+  'PUT /users/@me/projects/{id}/billing-limits',
+  'POST /users/@me/projects/{id}/reset',
+  'PATCH /projects/{id}/members/{userId}',
+]);

@@ -1,7 +1,6 @@
 import { toResponse } from '../core/http.js';
-import { formats, type Format } from './formats.js';
+import type { MediaWorld } from './jobs.js';
 import type { MediaFile } from './types.js';
-import type { MediaWorld } from './world.js';
 
 /** The name of downloads in faults and records: they are not in the endpoint table. */
 export const downloadEndpoint = 'GET /cdn/{file}';
@@ -151,4 +150,114 @@ function hash(seed: string): number {
     value = Math.imul(value ^ (character.codePointAt(0) ?? 0), 16_777_619) >>> 0;
   }
   return value;
+}
+
+/** The file format of a kind: files are short, valid, and different from each other. */
+interface Format {
+  readonly contentType: string;
+  /** The size in bytes of a file with this playing time. */
+  sizeFor(lengthSeconds: number): number;
+  /** The first bytes of a file of this size. */
+  head(lengthSeconds: number, sizeBytes: number): Bytes;
+  /** The byte at a position after the head. `noise` is any byte; it is inaudible or invisible. */
+  byteAt(place: number, noise: number): number;
+}
+
+// MPEG 2, layer III, 8 kbit/s, 24 kHz, mono: a frame is 24 bytes and plays 24 ms. Its side information
+// says that no byte behind it is sound.
+const mp3Frame = [0xff, 0xf3, 0x14, 0xc0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+const mp3FrameBytes = 24;
+const mp3BytesPerSecond = 1_000;
+
+const mp3: Format = {
+  contentType: 'audio/mpeg',
+  sizeFor: (lengthSeconds) =>
+    Math.ceil((lengthSeconds * mp3BytesPerSecond) / mp3FrameBytes) * mp3FrameBytes,
+  head: () => new Uint8Array(),
+  // Never 255, with which a frame begins.
+  byteAt: (place, noise) => mp3Frame[place % mp3FrameBytes] ?? noise & 0x7f,
+};
+
+// PCM of 16 bits, 8 kHz, mono.
+const wavHeadBytes = 44;
+const wavSampleRate = 8_000;
+const wavSampleBytes = 2;
+
+const wav: Format = {
+  contentType: 'audio/wav',
+  sizeFor: (lengthSeconds) => wavHeadBytes + lengthSeconds * wavSampleRate * wavSampleBytes,
+  head: (_, sizeBytes) => wavHead(Math.max(0, sizeBytes - wavHeadBytes)),
+  // Too quiet to be heard: at most a thousandth of full scale.
+  byteAt: (place, noise) => (place % wavSampleBytes === 0 ? noise & 0x1f : 0),
+};
+
+function wavHead(soundBytes: number): Bytes {
+  const head = new Uint8Array(wavHeadBytes);
+  const view = new DataView(head.buffer);
+  head.set(new TextEncoder().encode('RIFF____WAVEfmt '));
+  view.setUint32(4, wavHeadBytes - 8 + soundBytes, true);
+  view.setUint32(16, 16, true); // the length of what follows, up to `data`
+  view.setUint16(20, 1, true); // PCM
+  view.setUint16(22, 1, true); // channels
+  view.setUint32(24, wavSampleRate, true);
+  view.setUint32(28, wavSampleRate * wavSampleBytes, true);
+  view.setUint16(32, wavSampleBytes, true);
+  view.setUint16(34, wavSampleBytes * 8, true);
+  head.set(new TextEncoder().encode('data'), 36);
+  view.setUint32(40, soundBytes, true);
+  return head;
+}
+
+const filmBytes = 65_536;
+
+const film = (contentType: string, brand: string): Format => ({
+  contentType,
+  sizeFor: () => filmBytes,
+  head: (lengthSeconds, sizeBytes) => filmHead({ brand, lengthSeconds, sizeBytes }),
+  byteAt: (_, noise) => noise, // in a box of free space
+});
+
+/** The formats of the document. */
+const formats = {
+  mp3,
+  wav,
+  mp4: film('video/mp4', 'isom'),
+  mov: film('video/quicktime', 'qt  '),
+} as const satisfies Record<string, Format>;
+
+/** A whole MP4 (ISO 14496-12) with one grey H.264 picture of 256 by 144, and the head of a free box. */
+const greyFilm = [
+  'AAAAFGZ0eXBpc29tAAACAGlzb20AAAJKbW9vdgAAAGxtdmhkAAAAAAAAAAAAAAAAAAAD6AAAAAAAAQAAAQAAAAAA',
+  'AAAAAAAAAAEAAAAAAAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+  'AAAAAgAAAdZ0cmFrAAAAXHRraGQAAAAHAAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEAAAAA',
+  'AAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAAABAAAAAAQAAAACQAAAAAAFybWRpYQAAACBtZGhkAAAAAAAAAAAAAAAA',
+  'AAAD6AAAAABVxAAAAAAAIWhkbHIAAAAAAAAAAHZpZGUAAAAAAAAAAAAAAAAAAAABKW1pbmYAAAAUdm1oZAAAAAEA',
+  'AAAAAAAAAAAAACRkaW5mAAAAHGRyZWYAAAAAAAAAAQAAAAx1cmwgAAAAAQAAAOlzdGJsAAAAhXN0c2QAAAAAAAAA',
+  'AQAAAHVhdmMxAAAAAAAAAAEAAAAAAAAAAAAAAAAAAAAAAQAAkABIAAAASAAAAAAAAAABAAAAAAAAAAAAAAAAAAAA',
+  'AAAAAAAAAAAAAAAAAAAAAAAAGP//AAAAH2F2Y0MBQsAe/+EACGdCwB7aBATkAQAEaM44gAAAABhzdHRzAAAAAAAA',
+  'AAEAAAABAAAAAAAAABxzdHNjAAAAAAAAAAEAAAABAAAAAQAAAAEAAAAUc3RzegAAAAAAAACYAAAAAQAAABRzdGNv',
+  'AAAAAAAAAAEAAAJmAAAAoG1kYXQAAACUZYiEk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OT',
+  'k5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OT',
+  'k5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTwAAA/QJmcmVl',
+].join('');
+
+/** The positions of the words that differ from film to film. */
+const brandAt = [8, 16];
+const durationAt = [52, 172, 268, 534];
+const freeBoxAt = 766;
+const boxHeadBytes = 8;
+
+function filmHead({ brand, lengthSeconds, sizeBytes }: Film): Bytes {
+  const head = Uint8Array.from(atob(greyFilm), (byte) => byte.charCodeAt(0));
+  const view = new DataView(head.buffer);
+  brandAt.forEach((at) => head.set(new TextEncoder().encode(brand), at));
+  durationAt.forEach((at) => view.setUint32(at, lengthSeconds * 1_000));
+  view.setUint32(freeBoxAt, Math.max(boxHeadBytes, sizeBytes - freeBoxAt));
+  return head;
+}
+
+interface Film {
+  readonly brand: string;
+  readonly lengthSeconds: number;
+  readonly sizeBytes: number;
 }

@@ -1,6 +1,5 @@
 import {
   amount,
-  anything,
   callback,
   flag,
   group,
@@ -14,12 +13,79 @@ import {
 import { address } from '../core/ids.js';
 import { type Clock, type ClockOptions, parseDuration, type Duration } from '../core/clock.js';
 import { rateLimitKinds, type RateLimitOptions } from '../core/rate-limit.js';
-import { mediaBehaviors, type MediaBehavior } from '../behavior/media.js';
-import { kindsOf } from '../behavior/setting.js';
+import { kindsOf, sharedBehaviors, type BehaviorOf, type Table } from '../core/settings.js';
 import type { BrandKit, MediaFile } from './types.js';
 
-/** Options of a fake media service, including the choices that the document leaves open. */
-export interface FakeMediaOptions {
+/** Every open point of the media document; the first value of each is the default. */
+export const mediaBehaviors = {
+  ...sharedBehaviors,
+  errorShape: {
+    values: ['message', 'error', 'envelope', 'html', 'empty', 'cut'],
+    what: 'the body of a rejection',
+    silent: 'Errors 4: "body shape of rejections … not shown"',
+  },
+  batch: {
+    values: ['whole', 'loop'],
+    what: 'whether a video request with a job that is refused makes none, or those before it',
+    silent: 'POST /v1/generate/video: one file for each object; Errors 4: "rejections … not shown"',
+  },
+  capStatus: {
+    values: [429, 400, 402, 403, 409, 503],
+    what: 'the status when the pending cap refuses',
+    silent: 'Errors 5: "Behaviour when … the pending job cap is exceeded: not shown"',
+  },
+  capRetryAfter: {
+    values: [false, true],
+    what: 'whether the refusal of the cap has a `Retry-After`',
+    silent: 'Errors 5',
+  },
+  unknownFileStatus: {
+    values: [404, 410, 400],
+    what: 'the status of an unknown file id',
+    silent: 'Errors 4',
+  },
+  statusField: {
+    values: ['status', 'state'],
+    what: 'the field with the status of a file',
+    silent: 'Status record; services of this kind use both',
+  },
+  statusWords: {
+    values: ['documented', 'upper', 'other'],
+    what: 'the spelling of the states of a file',
+    silent: 'States and transitions; services of this kind differ',
+  },
+  progress: {
+    values: ['percent', 'fraction', 'none'],
+    what: 'the unit of `progress`',
+    silent: 'Status record, `progress`: "unit and range: not shown"',
+  },
+  transitions: {
+    values: ['through-processing', 'straight'],
+    what: 'whether a file is `processing` before it ends',
+    silent: 'States and transitions: "Transitions: not shown"',
+  },
+  statusCounts: {
+    values: [false, true],
+    what: 'whether status checks count towards the rate limit',
+    silent: 'Limits: "10 requests per 10 minutes", and a poll every 10 seconds',
+  },
+  callbacks: {
+    values: ['once', 'twice'],
+    what: 'how often an audio webhook is delivered',
+    silent: 'Events: "Retries of failed webhook deliveries: not shown"',
+  },
+  keepsFinished: {
+    values: [true, false],
+    what: 'whether a finished file can still be asked for after an hour',
+    silent: 'Status: not shown',
+  },
+} as const satisfies Table;
+
+/** One world of the media service. */
+export type MediaBehavior = BehaviorOf<typeof mediaBehaviors>;
+
+/** Options of a fake media service, including the settings where the document leaves a choice. */
+export interface FakeMediaOptions extends Partial<MediaBehavior> {
   /** The behavior of the service where its document is silent. */
   behavior?: Partial<MediaBehavior>;
   /** @default a separate address, `https://media-….fake` */
@@ -32,8 +98,6 @@ export interface FakeMediaOptions {
   clock?: Clock | ClockOptions;
   /** Changes to 10 calls in 10 minutes per key; `false` for no limit. */
   rateLimit?: Partial<RateLimitOptions> | false;
-  /** Whether status calls count towards the rate limit, too. @default false */
-  statusCounts?: boolean;
   /** Maximum number of jobs that are queued or processing. @default 20 */
   pendingLimit?: number;
   /** The time from acceptance to the end. @default minutes for videos, seconds for audio */
@@ -52,14 +116,6 @@ export interface FakeMediaOptions {
   paidPlan?: boolean;
   /** The plan's longest export. @default 15 */
   maxExportMinutes?: number;
-  /** The form of the error body, which the document does not show. @default 'message' */
-  errorShape?: MediaBehavior['errorShape'];
-  /** The responses that are wrapped in `{ success, data }`. @default 'documented' (video only) */
-  envelopes?: 'documented' | 'always' | 'never';
-  /** The name of the status in a status record. @default 'status' */
-  statusField?: 'status' | 'state';
-  /** The unit of `progress`, which the document does not show. @default 'percent' */
-  progress?: 'percent' | 'fraction' | 'none';
   /** How long the status of a finished file is available; then it is 404. @default Infinity */
   keepFor?: Duration;
   /** Chance, for faults with a `probability`. @default Math.random */
@@ -81,13 +137,12 @@ const orFunction = (kind: OptionKind): OptionKind<never> => ({
 
 /** The kinds of these options. The settings of a world are checked separately. */
 export const fakeMediaKinds: OptionKinds<FakeMediaOptions> = {
-  behavior: group(kindsOf(mediaBehaviors), 'an object of settings'),
+  ...kindsOf(mediaBehaviors),
   baseUrl: address,
   cdnUrl: address,
   apiKey: text,
   clock: plainObject('a clock, or how to make one'),
   rateLimit: orFalse(group(rateLimitKinds)),
-  statusCounts: anything(),
   pendingLimit: amount,
   durations: callback(),
   queueTime: duration,
@@ -97,10 +152,6 @@ export const fakeMediaKinds: OptionKinds<FakeMediaOptions> = {
   brandKits: { form: 'a list of brand kits', allows: Array.isArray },
   paidPlan: flag,
   maxExportMinutes: amount,
-  errorShape: anything(),
-  envelopes: anything(),
-  statusField: anything(),
-  progress: anything(),
   keepFor: duration,
   random: callback(),
 };

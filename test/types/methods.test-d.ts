@@ -1,0 +1,30 @@
+import type { MessagingClient } from 'postreel';
+import { expectTypeOf, it } from 'vitest';
+import type { MethodsFor } from '../../src/core/call/route.js';
+import type { routes } from '../../src/messaging/routes.js';
+
+type IsExactly<One, Other> =
+  (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
+
+/** The names of the methods that are not exactly as their rows say; `implements` overlooks a dropped body. */
+type Differing<Client, Rows, Prefix extends string = ''> = {
+  [Name in keyof Rows & string]: Rows[Name] extends (...args: never) => unknown
+    ? IsExactly<Client[Name & keyof Client], Rows[Name]> extends true
+      ? never
+      : `${Prefix}${Name}`
+    : Differing<Client[Name & keyof Client], Rows[Name], `${Prefix}${Name}.`>;
+}[keyof Rows & string];
+
+type Rows = MethodsFor<typeof routes>;
+
+it('the client has exactly the methods of its rows, except those that are typed better', () => {
+  type Better = 'projects.regenerateKeys' | 'workflows.delete';
+  expectTypeOf<Differing<MessagingClient, Rows>>().toEqualTypeOf<Better>();
+  type Delete = Rows['workflows']['delete'];
+  expectTypeOf<MessagingClient['workflows']['delete']>().toExtend<Delete>();
+});
+
+it('a method that drops its body would be noticed', () => {
+  type Send = (options?: Parameters<Rows['send']>[1]) => ReturnType<Rows['send']>;
+  expectTypeOf<Differing<{ send: Send }, Pick<Rows, 'send'>>>().toEqualTypeOf<'send'>();
+});
