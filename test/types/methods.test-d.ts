@@ -4,6 +4,7 @@ import type { MethodsFor } from '../../src/core/call/route.js';
 import type { routes } from '../../src/messaging/routes.js';
 
 type IsExactly<One, Other> =
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- `T` defers the comparison
   (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
 
 /** The names of the methods that are not exactly as their rows say; `implements` overlooks a dropped body. */
