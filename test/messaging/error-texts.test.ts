@@ -57,7 +57,7 @@ it.each<[what: string, call: (messaging: MessagingClient) => PromiseLike<unknown
       .split(/[.:;] /)
       .map((sentence) => sentence.replace(/\.$|^`\w+` /g, ''));
     expect(new Set(sentences).size, message).toBe(sentences.length);
-    expect(suggestion).not.toMatch(/documentation/);
+    expect(suggestion ?? '').not.toMatch(/documentation/);
     expect(message).not.toContain(suggestion ?? ' no suggestion');
   },
 );

@@ -128,7 +128,7 @@ describe('defineWorkflow()', () => {
       'a condition that everybody meets',
       { a: { type: 'CONDITION', if: {}, yes: 'end', no: 'end' }, end },
       [
-        'steps.a.if must not be empty: it may select everybody; where all go one way, leave the step out',
+        'steps.a.if must not be empty: it may select everybody; if all contacts take the same transition, leave the step out',
       ],
     ],
     [
