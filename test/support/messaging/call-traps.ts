@@ -159,7 +159,7 @@ export const callTraps: readonly Trap[] = [
     },
   },
   {
-    name: 'a write by email creates whoever is not there',
+    name: 'a write by email creates the contact if there is none',
     wrong: `m.contacts.unsubscribe({ email })`,
     right: `m.contacts.unsubscribe(email)`,
     async service(scene) {
@@ -173,7 +173,7 @@ export const callTraps: readonly Trap[] = [
     },
   },
   {
-    name: 'an email that is sent again after a lost answer arrives twice',
+    name: 'an email that is sent again after a lost response arrives twice',
     wrong: `m.sendEach([email], { ...content, to: email }, { once: 1 })`,
     right: `m.sendEach([email], content, { once: 'news' })`,
     async service(scene) {

@@ -36,7 +36,7 @@ export const dataTraps: readonly Trap[] = [
     },
   },
   {
-    name: "a field's type is fixed for ever by its first value",
+    name: "a field's type is fixed forever by its first value",
     wrong: `m.contacts.create({ email, data: { seats: '5' } })`,
     right: `m.contacts.create({ email, data: { seats: 5 } })`,
     async service(scene) {
@@ -54,7 +54,7 @@ export const dataTraps: readonly Trap[] = [
     },
   },
   {
-    name: 'a date that is no full ISO 8601 string is a text that no date filter finds',
+    name: 'a date that is not a full ISO 8601 string is stored as text, and no date filter finds it',
     wrong: `m.contacts.create({ email, data: { trialEnds: 20270301 } })`,
     right: `m.contacts.create({ email, data: { trialEnds: new Date() } })`,
     async service(scene) {
