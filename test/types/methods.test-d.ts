@@ -19,10 +19,25 @@ type Differing<Client, Rows, Prefix extends string = ''> = {
 type Rows = MethodsFor<typeof routes>;
 
 it('the client has exactly the methods of its rows, except those that are typed better', () => {
-  type Better = 'projects.regenerateKeys' | 'workflows.delete';
+  type Better =
+    | 'campaigns.create'
+    | 'campaigns.replace'
+    | 'projects.regenerateKeys'
+    | 'segments.create'
+    | 'send'
+    | 'workflows.delete';
   expectTypeOf<Differing<MessagingClient, Rows>>().toEqualTypeOf<Better>();
   type Delete = Rows['workflows']['delete'];
   expectTypeOf<MessagingClient['workflows']['delete']>().toExtend<Delete>();
+  // These have a type parameter, so that the compiler names the property that is wrong.
+  type Named<Client extends { send: unknown; campaigns: object; segments: object }> = [
+    Client['send'],
+    Pick<Client['campaigns'], 'create' & keyof Client['campaigns']>,
+    Pick<Client['campaigns'], 'replace' & keyof Client['campaigns']>,
+    Pick<Client['segments'], 'create' & keyof Client['segments']>,
+  ];
+  expectTypeOf<Named<MessagingClient>>().toExtend<Named<Rows>>();
+  expectTypeOf<Named<Rows>>().toExtend<Named<MessagingClient>>();
 });
 
 it('a method that drops its body would be noticed', () => {
