@@ -393,6 +393,11 @@ export class Ledger {
   }
 }
 
+/** Does the entry hold a response? */
+export function isAnswered(known: StoredEntry): known is StoredEntry<Answered> {
+  return known.entry.state === 'answered';
+}
+
 /** Is the call of the claim still running, as far as the store knows? */
 export function isAlive(known: StoredEntry): boolean {
   return leftMsOf(known) > 0;

@@ -235,11 +235,8 @@ export class Generate implements NamesOf<typeof routes> {
         const once = terms ? terms.once?.(only(jobs)) : this.#onceOf(kind, jobs, options);
         const answer =
           once && keys
-            ? await keys.submit({ ...parcel, once }, state, {
-                retriesFailed: retryFailed,
-                sendsUnknown,
-              })
-            : ((await submitter.submit(parcel, state)) as Submitted); // as: without a key never 'taken'
+            ? await keys.submit({ ...parcel, once }, state, { retriesFailed: retryFailed })
+            : ((await submitter.submit(parcel, state)) as Submitted); // as: it has no key to lose
         const { known } = answer;
         return {
           ...answer,

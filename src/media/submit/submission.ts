@@ -46,7 +46,8 @@ export interface WaitingSubmission {
   isOver: boolean;
   /** Called when `isOver` becomes true. The paid call that contains the submission sets this listener. */
   onOver: () => void;
-  readonly resolve: (submitted: Submitted | 'taken') => void;
+  /** Resolves the call of the caller; with `undefined` when another process has claimed its key first. */
+  readonly resolve: (submitted: Submitted | undefined) => void;
   readonly reject: (reason: unknown) => void;
 }
 
