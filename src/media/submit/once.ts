@@ -35,10 +35,9 @@ export class OnceJobs {
   submit(
     submission: Submission & { readonly once: OnceJob },
     state: CallState,
-    options: { readonly retriesFailed: boolean },
   ): Promise<Submitted> {
     const { keys } = this.#parts;
-    return keys.loop.run(new KeyedJob(this.#parts, this.#awaited, submission, state, options));
+    return keys.loop.run(new KeyedJob(this.#parts, this.#awaited, submission, state));
   }
 }
 
@@ -52,14 +51,12 @@ class KeyedJob implements KeyedCall<Submitted> {
   readonly #parts: OnceParts;
   readonly #awaited: Set<string>;
   readonly #submission: Submission;
-  readonly #retriesFailed: boolean;
 
   constructor(
     parts: OnceParts,
     awaited: Set<string>,
     submission: Submission & { readonly once: OnceJob },
     state: CallState,
-    { retriesFailed }: { readonly retriesFailed: boolean },
   ) {
     const { once, sendsUnknown, kind } = submission;
     const { signal, deadline = Number.POSITIVE_INFINITY } = submission.options;
@@ -72,7 +69,6 @@ class KeyedJob implements KeyedCall<Submitted> {
     this.#parts = parts;
     this.#awaited = awaited;
     this.#submission = submission;
-    this.#retriesFailed = retriesFailed;
   }
 
   /** Reads the entry of the key. A queue retries while the journal cannot be reached. */
@@ -98,7 +94,7 @@ class KeyedJob implements KeyedCall<Submitted> {
   /** The file that was made under the key. With `retryFailed` a file that failed is made again. */
   async replay(answered: StoredEntry<Answered>): Promise<Submitted | undefined> {
     const { end } = answered.entry;
-    if (this.#retriesFailed && (end === 'failed' || end === 'canceled')) {
+    if (this.#submission.retriesFailed && (end === 'failed' || end === 'canceled')) {
       return undefined;
     }
     const { submitter, ledger } = this.#parts;

@@ -18,6 +18,8 @@ export interface Submission {
   readonly options: RequestOptions;
   /** Is the submission sent again when its outcome is unknown? The jobs may then be made twice. */
   readonly sendsUnknown: boolean;
+  /** Is the submission sent again when the file that was made under its key failed or was canceled? */
+  readonly retriesFailed: boolean;
   /** Aborts when the caller no longer wants the jobs. It has no effect once the request has been sent. */
   readonly stop?: AbortSignal | undefined;
   /** The range of the longer text that this job speaks. */
