@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { JournalStore } from 'postreel';
-import { canonical } from '../core/once/once.js';
+import { canonical } from '../core/once/key.js';
 import { reasonOf } from '../core/errors.js';
 import { isRecord } from '../core/values.js';
 import { countsText, outcomeOf, Partly, unknownError } from './outcomes.js';

@@ -5,7 +5,8 @@ import { createHttp } from './call/http.js';
 import { queueScopeOf, scopeOf } from './once/journal.js';
 import { Keyring } from './keys.js';
 import { Ledger } from './once/ledger.js';
-import { OnceCalls, type KeyScope } from './once/once.js';
+import { ClaimLoop } from './once/claim-loop.js';
+import type { KeyScope } from './once/key-scope.js';
 import { readOptions } from './options.js';
 import type { Method } from './call/route.js';
 import { Transport } from './call/send.js';
@@ -133,7 +134,6 @@ export class Connection<
   /** The client's options as given, without those that are `undefined`. */
   readonly options: Options;
   readonly #service: ServiceFacts<Options>;
-  readonly #once: OnceCalls | undefined;
   readonly #session: Session;
   readonly #budgets: BudgetSource;
 
@@ -161,8 +161,6 @@ export class Connection<
         : new Events(loggerOf(options.logger));
     const keepsJournal = parent && parent.#keepsJournal(options);
     this.keys = keepsJournal ? parent.keys : this.#newKeys();
-    // Shared too, because calls with one key in one process wait for each other there.
-    this.#once = keepsJournal ? parent.#once : this.keys && new OnceCalls(this.keys);
     this.transport = new Transport({
       settings: this.settings,
       keyring: this.keyring,
@@ -170,7 +168,7 @@ export class Connection<
       budgets: this.#budgets,
       events: this.events,
       http: createHttp(this.settings.fetch),
-      once: this.#once,
+      keys: this.keys,
       loadSchemas,
     });
   }
@@ -209,7 +207,7 @@ export class Connection<
     const { name, hasCall } = this.#service;
     const service = { name, hasCall };
     const ledger = new Ledger({ store, clock, keepMs, scopes, owner, service, warn });
-    return { ledger, scope, queueScope, owner, hasCall, warn };
+    return { ledger, loop: new ClaimLoop(), scope, queueScope, owner, hasCall, warn };
   }
 
   #keepsJournal({ journal, keep, baseUrl, rateLimit }: ConnectionOptions): boolean {

@@ -60,7 +60,7 @@ export type { JobUpdate, JobWaitOptions, RecordWaitOptions } from './wait.js';
 
 // Clients, their options and their events.
 export { memoryJournal } from './once/journal.js';
-export type { CallJournal, JournalEntry, JournalState } from './once/once.js';
+export type { CallJournal, JournalEntry, JournalState } from './once/call-journal.js';
 export type { JournalItem, JournalPage, JournalStore } from './once/journal.js';
 export type { BudgetLimits, RateBudgetStore, StoreAnswer } from './limit/rate-store.js';
 export type {

@@ -76,7 +76,8 @@ export function createContext(given: MediaOptions): MediaContext {
   const connection = new Connection<MediaEvents, MediaOptions>(service, given, loadSchemas);
   const { events, settings, transport, options } = connection;
   const { clock } = settings;
-  const ledger = connection.keys && new JobLedger(connection.keys);
+  const { keys } = connection;
+  const ledger = keys && new JobLedger(keys);
   const { rateLimit } = options;
   const pendingLimit =
     (rateLimit === false ? undefined : rateLimit?.pending) ?? serviceLimits.pendingJobs;
@@ -126,14 +127,7 @@ export function createContext(given: MediaOptions): MediaContext {
     submitter,
     ledger,
     once:
-      ledger &&
-      new OnceJobs({
-        submitter,
-        ledger,
-        clock,
-        onSubmitError: onTrouble,
-        warn: (message) => notices.warn(events, message),
-      }),
+      keys && ledger && new OnceJobs({ submitter, keys, ledger, clock, onSubmitError: onTrouble }),
     pendingLimit,
     maxJobs,
     get statusChecksAreCharged() {

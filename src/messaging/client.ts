@@ -16,7 +16,7 @@ import {
 } from '../core/options.js';
 import { hasRow, schemaMap, type RouteSchemas } from '../core/call/route.js';
 import { type JobUpdate, type JobWatch, createStatusChecks } from '../core/wait.js';
-import { callJournal, type CallJournal } from '../core/once/once.js';
+import { callJournal, type CallJournal } from '../core/once/call-journal.js';
 import { bindMethods, Connection, ServiceClient } from '../core/client.js';
 import type { ServiceFacts } from '../core/settings.js';
 import { Activity } from './activity.js';

@@ -1,7 +1,7 @@
 import { of, route, type NamesOf } from '../core/call/route.js';
 import { type OpenInput, isRecord } from '../core/values.js';
 import type { Call, RequestOptions, DataOptions } from '../core/types.js';
-import type { OnceKey } from '../core/once/once.js';
+import type { OnceKey } from '../core/once/key.js';
 import type { Transport } from '../core/call/send.js';
 import { limits } from './limits.js';
 import type { MessageData } from './shared/data.js';

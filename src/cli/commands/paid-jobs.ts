@@ -1,7 +1,8 @@
 import type { GenerationJob, MediaClient } from 'postreel/media';
 import { isPostreelError } from '../../core/errors.js';
+import { isAlive, isAnswered } from '../../core/once/ledger.js';
 import { jobStage, statusOf } from '../../core/wait.js';
-import type { OnceJob } from '../../media/jobs/ledger.js';
+import type { JobLedger, OnceJob } from '../../media/jobs/ledger.js';
 import type { Context } from '../context.js';
 import { CommandEnd } from '../exit-codes.js';
 import { defaultJournal } from './saving.js';
@@ -48,30 +49,28 @@ export async function lookUpJobs(onces: readonly OnceJob[], how: LookUp): Promis
 
 async function lookUp(once: OnceJob, how: LookUp): Promise<PaidJob> {
   const { media, context, isAgain } = how;
-  const found = await findJob(once, media);
-  switch (found.state) {
-    case 'free':
-      if (found.over) {
-        throw outcomeUnknown(how);
-      }
-      return { once, state: 'new' };
-    case 'claimed':
-      return { once, state: 'claimed' };
-    case 'answered': {
-      const job = media.job(found.record);
-      const state = isAgain ? 'again' : await stateOf(job, context.signal);
-      return { once, state, job };
-    }
+  const ledger = ledgerIn(media);
+  const found = await ledger.find(once);
+  if (!found) {
+    return { once, state: 'new' };
   }
+  if (isAnswered(found)) {
+    const job = media.job(ledger.fileOf(found).record);
+    const state = isAgain ? 'again' : await stateOf(job, context.signal);
+    return { once, state, job };
+  }
+  if (!isAlive(found)) {
+    throw outcomeUnknown(how);
+  }
+  return { once, state: 'claimed' };
 }
 
-function findJob(once: OnceJob, media: MediaClient) {
+function ledgerIn(media: MediaClient): JobLedger {
   const { ledger } = media.engineHost();
   if (!ledger) {
     throw new TypeError('the commands that make media have a journal');
   }
-  // Here an unknown job is found as `free` over its entry.
-  return ledger.find(once, { retriesFailed: false, sendsUnknown: true });
+  return ledger;
 }
 
 async function stateOf(job: GenerationJob, signal: AbortSignal): Promise<PaidJob['state']> {
@@ -133,8 +132,9 @@ export function paidFacts(
 
 /** Frees the key of a job that is made again, unless another run has made it again since. */
 export async function freeKey({ once, job }: PaidJob, media: MediaClient): Promise<void> {
-  const found = job && (await findJob(once, media));
-  if (found?.state === 'answered' && found.record.fileId === job?.fileId) {
+  const ledger = ledgerIn(media);
+  const found = job && (await ledger.find(once));
+  if (found && isAnswered(found) && ledger.fileOf(found).record.fileId === job.fileId) {
     await media.journal.forget(once.key, { call: once.call });
   }
 }

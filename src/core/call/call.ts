@@ -188,7 +188,7 @@ function ours(reason: unknown, { outcome, signal }: CallState): PostreelError {
 }
 
 /** The time by which a call must be over. */
-interface Deadline {
+export interface Deadline {
   readonly method: string;
   readonly path: string;
   /** In milliseconds by the client's clock; Infinity without a deadline. */

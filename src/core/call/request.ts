@@ -14,7 +14,7 @@ import { of, route, type Method, type MultipartBody, type Route } from './route.
 import type { FreeInput, HeadersInput, ListOptions, RequestOptions } from '../types.js';
 import { formBody, isForm } from './upload.js';
 import { isDate, isRecord, tagOf, type FileInput } from '../values.js';
-import type { OnceKey } from '../once/once.js';
+import type { OnceKey } from '../once/key.js';
 import type { Settings } from '../settings.js';
 import type { Session } from '../session.js';
 import { version } from '../version.js';

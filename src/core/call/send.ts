@@ -10,7 +10,9 @@ import { Exchange } from './exchange.js';
 import type { Http } from './http.js';
 import { keyUnavailable, type Keyring } from '../keys.js';
 import { PagedList } from '../list/list.js';
-import { journalMissing, requireOnce, type OnceCalls, type OnceKey } from '../once/once.js';
+import { journalMissing, type OnceKey } from '../once/key.js';
+import type { KeyScope } from '../once/key-scope.js';
+import { makeOnce, requireOnce } from '../once/once.js';
 import { readCallOptions } from '../options.js';
 import { outcomeWhenLost } from './outcome.js';
 import type { BudgetSource } from '../limit/budgets.js';
@@ -44,7 +46,7 @@ export interface Parts {
   readonly events: Events<ClientEvents>;
   readonly http: Http;
   /** `undefined` if the client has no journal. */
-  readonly once: OnceCalls | undefined;
+  readonly keys: KeyScope | undefined;
   readonly loadSchemas: () => Promise<SchemaMap>;
 }
 
@@ -213,11 +215,11 @@ export class Transport {
   }
 
   #performOnce(call: PreparedCall, key: OnceKey): Promise<Answer<unknown>> {
-    const { once } = this.#parts;
-    if (!once) {
+    const { keys } = this.#parts;
+    if (!keys) {
       throw journalMissing('A call with `once`');
     }
-    return once.make(call, key, (hooks) => {
+    return makeOnce(keys, call, key, (hooks) => {
       const onLate = (body: unknown) => hooks.onLate?.(resultOf(call, body));
       return this.#perform({ ...call, input: { ...call.input, hooks: { ...hooks, onLate } } });
     });

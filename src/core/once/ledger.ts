@@ -82,11 +82,14 @@ export interface LedgerParts {
   readonly warn: (message: string) => void;
 }
 
+/** A change of a key that the store has not confirmed yet. `undefined` stands for a key without an entry. */
 interface PendingWrite {
-  base: string | undefined;
-  wanted: string | undefined;
+  /** The text that the store is believed to hold. */
+  expected: string | undefined;
+  /** The text that the store is to hold. */
+  target: string | undefined;
   /** Every text that was sent to the store. The store may hold any of them, even if it sent no response. */
-  readonly tried: Set<string | undefined>;
+  readonly attempted: Set<string | undefined>;
 }
 
 // A store that takes longer than this counts as unavailable.
@@ -112,8 +115,8 @@ const unlimitedClaimMs = 3_600_000;
  */
 export class Ledger {
   readonly #parts: LedgerParts;
-  /** Writes that are not confirmed yet, by key. `base` is the text that the store is believed to hold. */
-  readonly #ahead = new Map<string, PendingWrite>();
+  /** Writes that are not confirmed yet, by key. */
+  readonly #pending = new Map<string, PendingWrite>();
   /** Keys whose write is retried after a pause. */
   readonly #retrying = new Set<string>();
   /** Keys whose retries are used up. The next response of the store starts a new write. */
@@ -134,7 +137,7 @@ export class Ledger {
   /** Reads the entry under a key. A pending write of this process to that key is done first. */
   async find(place: string): Promise<StoredEntry | undefined> {
     this.#sweepNowAndThen();
-    if (this.#ahead.has(place)) {
+    if (this.#pending.has(place)) {
       await this.#write(place);
     }
     const item = await this.#asked((store) => store.get(place));
@@ -162,8 +165,8 @@ export class Ledger {
       await this.#pause(pauseMs);
       try {
         await this.#write(place); // takes back an earlier claim that the store may hold
-        const stands = await this.#asked((store) => store.swap(place, over?.text, text));
-        return stands === text ? { place, entry: claim, text, ageMs: 0 } : undefined;
+        const stored = await this.#asked((store) => store.swap(place, over?.text, text));
+        return stored === text ? { place, entry: claim, text, ageMs: 0 } : undefined;
       } catch (error) {
         failure = error;
       }
@@ -171,9 +174,9 @@ export class Ledger {
     // The store may hold the claim although no response came, and the claim would block the key until it
     // expires. A pending write, such as a late answer, replaces it; otherwise the entry from before the
     // claim is restored.
-    const ahead = this.#ahead.get(place);
-    if (ahead) {
-      ahead.tried.add(text);
+    const pending = this.#pending.get(place);
+    if (pending) {
+      pending.attempted.add(text);
     } else {
       this.change({ place, entry: claim, text, ageMs: 0 }, over?.entry);
     }
@@ -188,12 +191,12 @@ export class Ledger {
     { place, text }: StoredEntry,
     entry: E | undefined,
   ): { readonly known: StoredEntry<E> | undefined; readonly tried: Promise<boolean> } {
-    const wanted = entry && JSON.stringify(entry);
-    const ahead = this.#ahead.get(place) ?? { base: text, wanted, tried: new Set() };
-    ahead.wanted = wanted;
-    this.#ahead.set(place, ahead);
+    const target = entry && JSON.stringify(entry);
+    const pending = this.#pending.get(place) ?? { expected: text, target, attempted: new Set() };
+    pending.target = target;
+    this.#pending.set(place, pending);
     const tried = this.#tryToWrite(place);
-    return { known: entry && { place, entry, text: wanted, ageMs: 0 }, tried };
+    return { known: entry && { place, entry, text: target, ageMs: 0 }, tried };
   }
 
   /** Removes an entry, unless another process has changed it. Resolves to whether the key is free now. */
@@ -203,7 +206,7 @@ export class Ledger {
 
   /** Resolves when every pending write is done; rejects if one fails. */
   async flush(): Promise<void> {
-    for (const place of [...this.#ahead.keys()]) {
+    for (const place of [...this.#pending.keys()]) {
       await this.#write(place);
     }
   }
@@ -289,37 +292,37 @@ export class Ledger {
   }
 
   /**
-   * Writes the pending change of a key by compare-and-swap, until none is pending. The text that the
-   * store holds after a swap decides:
+   * Writes the pending change of a key by compare-and-swap, from the text that is expected to the target, until
+   * none is pending. The text that the store holds afterwards decides. The first line that applies counts:
    *
-   * - The wanted text: the change is done.
-   * - A text that this process sent earlier, nothing (the store lost the key), or an entry that the wanted one
-   *   may replace: swap again, with that text as the base.
-   * - Anything else: another process has changed the key. The change is dropped; an answer is kept under a
-   *   separate key, unless the store holds the same answer.
+   *     the store holds                          the change
+   *     the target                               is done
+   *     the expected text                        is dropped: the store did not swap
+   *     a text that this process sent earlier    is swapped again from that text
+   *     nothing: the store lost the key          is swapped again from nothing
+   *     an entry that the target may replace     is swapped again from that entry: see `mayReplace()`
+   *     an entry of another process              is dropped
+   *
+   * A dropped answer is kept under a separate key, unless the store holds the same answer. The target may
+   * change during a swap: `change()` sets another one. The text of the swap is then one that was sent earlier.
    */
   async #write(place: string): Promise<void> {
-    for (let ahead = this.#ahead.get(place); ahead; ahead = this.#ahead.get(place)) {
-      const { base, wanted, tried } = ahead;
-      tried.add(wanted);
-      const stands = await this.#asked((store) => store.swap(place, base, wanted));
+    for (let pending = this.#pending.get(place); pending; pending = this.#pending.get(place)) {
+      const { expected, target, attempted } = pending;
+      attempted.add(target);
+      const stored = await this.#asked((store) => store.swap(place, expected, target));
       this.#isFailing = false;
-      if (this.#ahead.get(place) !== ahead) {
+      if (this.#pending.get(place) !== pending) {
         continue; // a concurrent `#write` of this key has settled the change
       }
-      if (stands === ahead.wanted) {
-        this.#ahead.delete(place);
-      } else if (
-        stands !== base &&
-        (tried.has(stands) || stands === undefined || mayReplace(ahead.wanted, stands))
-      ) {
-        // The change was altered during the swap, or the store lost the key, or the answer may replace
-        // the entry.
-        ahead.base = stands;
+      if (stored === pending.target) {
+        this.#pending.delete(place);
+      } else if (stored !== expected && maySwapFrom(stored, pending)) {
+        pending.expected = stored;
       } else {
-        this.#ahead.delete(place);
-        const entry = entryIn(ahead.wanted);
-        if (entry?.state === 'answered' && !isSameAnswer(ahead.wanted, stands)) {
+        this.#pending.delete(place);
+        const entry = entryIn(pending.target);
+        if (entry?.state === 'answered' && !isSameAnswer(pending.target, stored)) {
           this.keepBeside(place, entry);
         }
       }
@@ -393,6 +396,11 @@ export class Ledger {
   }
 }
 
+/** Does the entry hold a response? */
+export function isAnswered(known: StoredEntry): known is StoredEntry<Answered> {
+  return known.entry.state === 'answered';
+}
+
 /** Is the call of the claim still running, as far as the store knows? */
 export function isAlive(known: StoredEntry): boolean {
   return leftMsOf(known) > 0;
@@ -423,21 +431,26 @@ export function takenOver(known: StoredEntry): StoredEntry {
   return entry.state === 'claimed' ? { ...known, entry: unknownOf(entry) } : known;
 }
 
+/** May a pending change replace this text, which the store holds in place of the expected one? */
+function maySwapFrom(stored: string | undefined, { target, attempted }: PendingWrite): boolean {
+  return attempted.has(stored) || stored === undefined || mayReplace(target, stored);
+}
+
 // An answer may replace two entries: an unknown one of the same content, because the answer settles it;
 // and the same answer as another process wrote it, if that one is at an earlier stage.
-function mayReplace(wanted: string | undefined, stands: string): boolean {
-  const [own, other] = [entryIn(wanted), entryIn(stands)];
+function mayReplace(target: string | undefined, stored: string): boolean {
+  const [own, other] = [entryIn(target), entryIn(stored)];
   if (own?.state !== 'answered') {
     return false;
   }
   // Compare the contents: the key may have been forgotten and used again for other content.
   const answersIt = other?.state === 'unknown' && own.print === other.print;
-  return answersIt || (isSameAnswer(wanted, stands) && progressOf(own) > progressOf(other));
+  return answersIt || (isSameAnswer(target, stored) && progressOf(own) > progressOf(other));
 }
 
 /** Do both texts hold the answer to one call, at whatever stage its job is? */
-function isSameAnswer(wanted: string | undefined, stands: string | undefined): boolean {
-  const [own, other] = [entryIn(wanted), entryIn(stands)];
+function isSameAnswer(target: string | undefined, stored: string | undefined): boolean {
+  const [own, other] = [entryIn(target), entryIn(stored)];
   const areAnswers = own?.state === 'answered' && other?.state === 'answered';
   const isSame = areAnswers && JSON.stringify(own.answer) === JSON.stringify(other.answer);
   return isSame && own.id === other.id;

@@ -219,7 +219,11 @@ export class Generate implements NamesOf<typeof routes> {
             this.#host.onWebhook(job.webhook);
           }
         }
-        const { retryFailed = false, retry, ...rest } = checked.options as GenerateOptions;
+        const {
+          retryFailed: retriesFailed = false,
+          retry,
+          ...rest
+        } = checked.options as GenerateOptions;
         const folder = payload ? { ...(terms && { folderId: terms.folderId }), ...own } : {};
         const sendsUnknown = terms?.sendsUnknown ?? retry?.unknownOutcome ?? false;
         const parcel: Submission = {
@@ -228,6 +232,7 @@ export class Generate implements NamesOf<typeof routes> {
           folder,
           options: rest,
           sendsUnknown,
+          retriesFailed,
           lane: terms?.lane,
           part,
           stop,
@@ -235,11 +240,8 @@ export class Generate implements NamesOf<typeof routes> {
         const once = terms ? terms.once?.(only(jobs)) : this.#onceOf(kind, jobs, options);
         const answer =
           once && keys
-            ? await keys.submit({ ...parcel, once }, state, {
-                retriesFailed: retryFailed,
-                sendsUnknown,
-              })
-            : ((await submitter.submit(parcel, state)) as Submitted); // as: without a key never 'taken'
+            ? await keys.submit({ ...parcel, once }, state)
+            : ((await submitter.submit(parcel, state)) as Submitted); // as: it has no key to lose
         const { known } = answer;
         return {
           ...answer,

@@ -8,8 +8,8 @@ import { nameOf } from '../../core/once/journal.js';
 import { holdClaim, type HeldClaim } from '../../core/once/claim.js';
 import {
   isAlive,
+  isAnswered,
   leftMsOf,
-  takenOver,
   unknownOf,
   type Answered,
   type Claimed,
@@ -18,13 +18,8 @@ import {
   type Ledger,
   type Unknown,
 } from '../../core/once/ledger.js';
-import {
-  canonical,
-  journalMissing,
-  onceConflict,
-  placeOf,
-  type KeyScope,
-} from '../../core/once/once.js';
+import { canonical, journalMissing, placeOf, requireSameContent } from '../../core/once/key.js';
+import type { KeyScope } from '../../core/once/key-scope.js';
 import { wireValue } from '../../core/call/body.js';
 import { fingerprint, isRecord } from '../../core/values.js';
 import type { JobStage } from '../../core/wait.js';
@@ -79,29 +74,12 @@ export interface OnceJob {
   readonly over?: StoredEntry | undefined;
 }
 
-/** The state of an idempotency key in the journal. */
-export type Found =
-  | { readonly state: 'free'; readonly over: StoredEntry | undefined }
-  | {
-      readonly state: 'claimed';
-      readonly leftMs: number;
-      /** The id of the paid call that contains the job. */
-      readonly call: string;
-    }
-  | {
-      readonly state: 'answered';
-      readonly record: JobRecord;
-      /** Has the file ended: finished, failed, canceled, saved or dismissed? */
-      readonly isOver: boolean;
-      readonly isSaved: boolean;
-    };
-
-/** When a key that was used before may be used again. */
-export interface Again {
-  /** May it be used again when its file failed or was canceled? */
-  readonly retriesFailed: boolean;
-  /** May it be used again when it is unknown whether the job was submitted? */
-  readonly sendsUnknown: boolean;
+/** A file that an entry of the journal names. */
+export interface KnownFile {
+  readonly record: JobRecord;
+  /** Has the file ended: finished, failed, canceled, saved or dismissed? */
+  readonly isOver: boolean;
+  readonly isSaved: boolean;
 }
 
 /** The content that a claim stores of its job until the job has a file id. */
@@ -159,40 +137,25 @@ export class JobLedger {
   }
 
   /**
-   * Looks up a job in the journal and decides whether it may be submitted.
-   * @throws an error when the key belongs to another project or to another job, or when its outcome is
-   * unknown
+   * Reads the entry of a job.
+   * @throws an error when the key belongs to another project, or to another job
    */
-  async find(once: OnceJob, { retriesFailed, sendsUnknown }: Again): Promise<Found> {
+  async find(once: OnceJob): Promise<StoredEntry | undefined> {
     const known = await this.#ledger.find(once.place);
-    if (!known) {
-      return { state: 'free', over: undefined };
-    }
-    const { entry } = known;
-    if (entry.owner !== once.owner) {
+    if (known && known.entry.owner !== once.owner) {
       throw otherOwner(once);
     }
-    if (entry.print !== once.print) {
-      throw onceConflict(once);
-    }
-    if (entry.state !== 'answered') {
-      const { call } = contentOf({ ...known, entry });
-      if (isAlive(known)) {
-        return { state: 'claimed', leftMs: leftMsOf(known), call };
-      }
-      if (sendsUnknown) {
-        return { state: 'free', over: takenOver(known) };
-      }
-      throw unknownJob(once, call);
-    }
-    const { end } = entry;
-    if (retriesFailed && (end === 'failed' || end === 'canceled')) {
-      return { state: 'free', over: known };
-    }
-    const record = recordOf(entry);
+    requireSameContent(known, once);
+    return known;
+  }
+
+  /** Reads the file of an entry. From now on the entry records how the file ends. */
+  fileOf(known: StoredEntry<Answered>): KnownFile {
+    const { end } = known.entry;
+    const record = recordOf(known.entry);
     this.#read.add(record.fileId);
-    this.#remember(record.fileId, { ...known, entry });
-    return { state: 'answered', record, isOver: end !== undefined, isSaved: end === 'saved' };
+    this.#remember(record.fileId, known);
+    return { record, isOver: end !== undefined, isSaved: end === 'saved' };
   }
 
   /**
@@ -306,9 +269,7 @@ export class JobLedger {
       }
       open.push(known);
       if (isAnswered(known)) {
-        const { fileId } = recordOf(known.entry);
-        this.#read.add(fileId);
-        this.#remember(fileId, known);
+        this.fileOf(known);
       }
     }
     return pendingIn(open);
@@ -494,16 +455,17 @@ function recordOf({ answer }: Answered): JobRecord {
   return answer as JobRecord; // as: `accept()` wrote it
 }
 
+/** The id of the paid call that contains the job of this claim. */
+export function callIdOf(claimed: StoredEntry): string {
+  return isUnanswered(claimed) ? contentOf(claimed).call : '';
+}
+
 function contentOf({ entry }: StoredEntry<Claimed | Unknown>): Content {
   return entry.content as Content; // as: `claim()` wrote it
 }
 
 function isUnanswered(known: StoredEntry): known is StoredEntry<Unknown | Claimed> {
   return known.entry.state !== 'answered';
-}
-
-function isAnswered(known: StoredEntry): known is StoredEntry<Answered> {
-  return known.entry.state === 'answered';
 }
 
 function isSettled(known: StoredEntry): boolean {
@@ -522,7 +484,9 @@ function otherOwner({ key, call }: OnceJob): ConfigurationError {
   );
 }
 
-function unknownJob({ key, call }: OnceJob, id: string): PostreelError {
+/** The error of a job that may have been submitted before. */
+export function unknownJob({ key, call }: OnceJob, found: StoredEntry): PostreelError {
+  const id = callIdOf(found);
   return new PostreelError(
     `The job with the key "${key}" of ${call} may have been submitted: its response was lost, or its process ended. Look for its file at the service first. If there is a file, name it with \`media.journal.resolve('${id}', [fileId])\`. If there is none, call \`media.journal.dismiss('${id}')\`, and the next call submits the job. To submit it unchecked, use \`retry: { unknownOutcome: true }\`, or \`unknown: 'send'\` in a queue.`,
     { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },

@@ -1,4 +1,5 @@
-import { callJournal, type CallJournal, type KeyScope } from '../../core/once/once.js';
+import { callJournal, type CallJournal } from '../../core/once/call-journal.js';
+import type { KeyScope } from '../../core/once/key-scope.js';
 import { requireTextId } from '../../core/values.js';
 import { requireList } from '../status/wait-options.js';
 import { ledgerOf, type JobLedger, type PendingJobs } from './ledger.js';

@@ -253,7 +253,7 @@ export class PaidCall {
     await this.#free([one], own);
     const failed = tried.find((claim) => claim.status === 'rejected');
     if (!failed) {
-      one.resolve('taken');
+      one.resolve(undefined);
     } else if (stop?.aborted) {
       one.reject(stop.reason);
     } else if (lane && isJournalGone(failed.reason) && this.#host.mayWait(one)) {

@@ -18,6 +18,8 @@ export interface Submission {
   readonly options: RequestOptions;
   /** Is the submission sent again when its outcome is unknown? The jobs may then be made twice. */
   readonly sendsUnknown: boolean;
+  /** Is the submission sent again when the file that was made under its key failed or was canceled? */
+  readonly retriesFailed: boolean;
   /** Aborts when the caller no longer wants the jobs. It has no effect once the request has been sent. */
   readonly stop?: AbortSignal | undefined;
   /** The range of the longer text that this job speaks. */
@@ -46,7 +48,8 @@ export interface WaitingSubmission {
   isOver: boolean;
   /** Called when `isOver` becomes true. The paid call that contains the submission sets this listener. */
   onOver: () => void;
-  readonly resolve: (submitted: Submitted | 'taken') => void;
+  /** Resolves the call of the caller; with `undefined` when another process has claimed its key first. */
+  readonly resolve: (submitted: Submitted | undefined) => void;
   readonly reject: (reason: unknown) => void;
 }
 

@@ -107,16 +107,16 @@ export class Submitter {
   }
 
   /**
-   * Submits a submission together with the others that wait. Resolves to `'taken'` when another run claims
-   * its idempotency key first.
+   * Submits a submission together with the others that wait. Resolves to `undefined` when another process
+   * claims its idempotency key first.
    */
-  async submit(parcel: Submission, state: CallState): Promise<Submitted | 'taken'> {
+  async submit(parcel: Submission, state: CallState): Promise<Submitted | undefined> {
     if (this.#parts.mustBeAlone && this.#waiting.size > 0) {
       return new Submitter(this.#parts).submit(parcel, state);
     }
     const { signal, deadline = Number.POSITIVE_INFINITY } = parcel.options;
     const { clock } = this.#parts;
-    const { result, ...settle } = withResolvers<Submitted | 'taken'>();
+    const { result, ...settle } = withResolvers<Submitted | undefined>();
     const waiting: WaitingSubmission = {
       parcel,
       state,

@@ -1,4 +1,5 @@
 import { MediaClient } from 'postreel';
+import { ClaimLoop } from '../../../../src/core/once/claim-loop.js';
 import { JobLedger } from '../../../../src/media/jobs/ledger.js';
 import { Slots } from '../../../../src/media/submit/slots.js';
 import { never } from './store.js';
@@ -72,11 +73,12 @@ export const bugs: Readonly<Record<string, Bug>> = {
   'an unknown job is repeated by itself': {
     patch: () =>
       replace(
-        JobLedger.prototype,
-        'find',
-        (find) =>
-          function (this: JobLedger, once, again) {
-            return find.call(this, once, { ...again, sendsUnknown: true });
+        ClaimLoop.prototype,
+        'run',
+        (run) =>
+          function (this: ClaimLoop, call) {
+            const changed = Object.assign(call, { sendsUnknown: true });
+            return run.call(this, changed) as never; // as: `call()` loses the type parameter
           },
       ),
   },
