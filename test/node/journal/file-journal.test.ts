@@ -40,7 +40,7 @@ const isCompacted = () =>
 
 it.each([fileJournal, fileRateBudgetStore])('%o refuses a path that was never set', (create) => {
   for (const missing of [undefined, '', null]) {
-    expect(() => create(missing as unknown as string)).toThrowError(
+    expect(() => create(missing as unknown as string)).toThrow(
       expect.objectContaining({
         name: 'ConfigurationError',
         message: `\`${create.name}()\` needs the path of a file, but the path is empty or not a string. Check that its variable is set.`,

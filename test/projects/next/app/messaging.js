@@ -2,5 +2,5 @@ import { MessagingClient } from 'postreel';
 
 let client;
 
-// `next build` imports every route, in a place that has no keys: made when it is first wanted.
+// `next build` imports every route in an environment without keys, so the client is created on first use.
 export const messaging = () => (client ??= new MessagingClient());

@@ -3,6 +3,6 @@ import { MessagingClient } from 'postreel';
 
 let client;
 
-// Made when it is first wanted, which a build never does.
+// Created on first use, which never happens in a build.
 export const messaging = () =>
   (client ??= new MessagingClient({ apiKey: MESSAGING_API_KEY, baseUrl: MESSAGING_BASE_URL }));
