@@ -63,7 +63,7 @@ export class Events<Map extends ClientEvents> {
     }
     const report = (error: unknown) => {
       this.#write('error', 'postreel: a listener threw', { error });
-      const message = `A listener of \`${name}\` failed (${kindOf(error)}). The call goes on; what the listener was to do with the event is not done.`;
+      const message = `A listener of \`${name}\` threw (${kindOf(error)}), so its own work for this event was skipped. The call continues.`;
       if (name === 'warning' && !this.#failed.has(listener)) {
         printWarning(message); // this listener may be the only one for `warning`
       }
@@ -92,7 +92,7 @@ export class Events<Map extends ClientEvents> {
       (error) =>
         this.#warnOnce(
           this.#logger,
-          `The logger failed (${kindOf(error)}). Calls go on; some of what they do is not logged.`,
+          `The logger failed (${kindOf(error)}). Calls continue, but some of their events are not logged.`,
         ),
     );
   }

@@ -369,9 +369,9 @@ export async function waitForRecord<Item>(
     timeoutError: (last, { polls, elapsedMs, failure: cause }) => {
       const lastStatus = last?.status;
       const seconds = Math.round(elapsedMs / 1000);
-      const goesOn = outcome ? ' The job goes on; call' : ' Call';
+      const hint = outcome ? ' The job is still running. Call' : ' Call';
       return new WaitTimeoutError(
-        `${kind} ${id} was not done within ${seconds} s (${lastStatusText(lastStatus, cause)}).${goesOn} \`resume({ timeout })\`, in milliseconds, to wait on.`,
+        `${kind} ${id} was not done within ${seconds} s (${lastStatusText(lastStatus, cause)}).${hint} \`resume({ timeout })\`, in milliseconds, to keep waiting.`,
         { id, lastStatus, elapsedMs, polls, resume, outcome, cause },
       );
     },

@@ -44,7 +44,7 @@ export function submissionFails(events: MediaEmitter, failure: unknown): void {
 /** Warns that status checks fail repeatedly. */
 export function checksFail(events: MediaEmitter, failure: unknown, forMs: number): void {
   const since = new Date(Date.now() - forMs).toISOString();
-  const message = `Status checks have failed since ${since}, and are made again: ${sentenceOf(failure)} The jobs go on.`;
+  const message = `Status checks have failed since ${since} and are being retried: ${sentenceOf(failure)} The jobs are still running.`;
   warn(events, message, 'CHECKS_FAIL');
 }
 
@@ -62,7 +62,7 @@ export function noInbox(events: MediaEmitter, fileId: string, error: unknown): v
   const reason = reasonOf(error);
   warn(
     events,
-    `The inbox could not wait for the callback of ${fileId} (${reason}). The wait goes on by status checks alone.`,
+    `The inbox could not wait for the callback of ${fileId} (${reason}). The wait continues with status checks only.`,
   );
 }
 

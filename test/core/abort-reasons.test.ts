@@ -50,7 +50,7 @@ it('a listener of two events that fails is named by the event that it failed at'
   };
   messaging.on('retry', listener).on('request', listener);
   await messaging.contacts.list();
-  expect(printed).toEqual([expect.stringContaining('A listener of `request` failed')]);
+  expect(printed).toEqual([expect.stringContaining('A listener of `request` threw')]);
 });
 
 it.each([Symbol('stop'), 'stop', undefined, null, { why: 'stop' }])(

@@ -250,7 +250,7 @@ describe('checks that cannot be loaded', () => {
     await expect(client.contacts.get('con_1')).resolves.toEqual({ id: 'con_1' });
     await client.contacts.get('con_1');
     expect(warnings).toEqual([
-      'The checks of answers could not be loaded. Answers are handed on unchecked until they can be.',
+      'The schemas could not be loaded. Responses are returned unchecked until the schemas have loaded.',
     ]);
   });
 

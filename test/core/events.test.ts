@@ -106,7 +106,7 @@ describe('a listener', () => {
       const ofCalls = 2 * ['call:start', 'request', 'response', 'call:end'].length;
       expect(after.mock.calls.length).toBeGreaterThanOrEqual(ofCalls);
       expect(warnings).toEqual([
-        'A listener of `call:start` failed (Error). The call goes on; what the listener was to do with the event is not done.',
+        'A listener of `call:start` threw (Error), so its own work for this event was skipped. The call continues.',
       ]);
       expect(error).toHaveBeenCalledWith('postreel: a listener threw', {
         error: expect.objectContaining({ message: 'sk_secret in a message' }) as Error,
@@ -197,7 +197,7 @@ describe('the logger', () => {
     await expect(client.contacts.get('con_1')).resolves.toBeDefined();
     await vi.waitFor(() => expect(print).toHaveBeenCalledTimes(1));
     expect(print.mock.calls[0]?.[0]).toMatch(
-      /^The logger failed \((Range|Syntax)Error\)\. Calls go on/,
+      /^The logger failed \((Range|Syntax)Error\)\. Calls continue/,
     );
     expect(client.rateLimit.state()).toMatchObject({ used: 1, queued: 0 });
   });

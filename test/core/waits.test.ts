@@ -182,7 +182,7 @@ describe('a wait that takes too long', () => {
     expect(error).toMatchObject({ elapsedMs: 2_500, polls: 3, outcome: 'unknown' });
     expect(tookMs).toBe(2_500);
     const ended = error as WaitError;
-    expect(ended.message).toContain('call `resume({ timeout })`, in milliseconds, to wait on');
+    expect(ended.message).toContain('Call `resume({ timeout })`, in milliseconds, to keep waiting');
     onUpdate.mockClear();
     const again = await settledInTime(() => ended.resume({ timeout: 5_000 }));
     expect(again.error).toBeInstanceOf(WaitTimeoutError);

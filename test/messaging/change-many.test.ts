@@ -73,6 +73,47 @@ describe('a call that changes many', () => {
     expect(report).toMatchObject({ resumeFrom: 0, notReached: undefined });
   });
 
+  it('makes no call for a batch of which every row is invalid', async () => {
+    const { fake, messaging } = fated([]);
+    const wrong = [undefined, ''] as unknown as string[]; // on purpose
+    const report = await messaging.contacts.deleteAll(wrong, { wait });
+    expect(report).toMatchObject({ done: 0, failed: [{ index: 0 }, { index: 1 }], jobs: [] });
+    const looked = messaging.contacts.lookupAll(['a@', 'b@']).next();
+    await expect(looked).rejects.toMatchObject({
+      result: { failed: [{ index: 0 }, { index: 1 }] },
+    });
+    expect(fake.requests).toEqual([]);
+  });
+
+  it('does not look at the rows before `from`', async () => {
+    const { fake, messaging } = fated([]);
+    const report = await messaging.contacts.deleteAll(['', 'con_7', 'con_8'], { wait, from: 2 });
+    expect(report.failed).toMatchObject([{ index: 2, row: 'con_8' }]);
+    expect(fake.requests[0]?.body).toEqual({ contactIds: ['con_8'] });
+  });
+
+  it('reports the rows in their order, whether the client or the service refused them', async () => {
+    const { messaging } = fated([]);
+    const ids = ['con_8', '', 'con_9', ''];
+    const { failed } = await messaging.contacts.deleteAll(ids, { wait });
+    expect(failed.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
+  });
+
+  it('keeps the report when the source throws an error about its input after the first rows', async () => {
+    const { messaging } = fated([]);
+    const failure = await messaging.contacts.deleteAll([]).then(
+      () => messaging.contacts.get('').catch((error: unknown) => error),
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({ name: 'InvalidRequestError' });
+    const rows = function* () {
+      yield* Array.from({ length: 1000 }, (_, at) => `con_${at}`);
+      throw failure;
+    };
+    const call = messaging.contacts.deleteAll(rows(), { wait });
+    await expect(call).rejects.toMatchObject({ name: 'PartialError', cause: failure });
+  });
+
   it.each(['con_1', new String('con_1'), undefined, 7, {}])(
     '%o is no list of rows',
     async (rows) => {
@@ -118,7 +159,7 @@ describe('what a job says', () => {
       { retries: 0 },
     ).contacts;
 
-  it.each([{ success: true }, { queued: 2 }])(
+  it.each([{ success: true }, { queued: 2 }, { jobId: '' }, { jobId: 7 }])(
     '%j names no job: the rows are unknown',
     async (started) => {
       const report = await answers(started).deleteAll(['a', 'b'], { wait });

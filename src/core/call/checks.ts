@@ -136,7 +136,7 @@ export class Checks {
     if (!this.#hasWarned) {
       this.#hasWarned = true;
       const message =
-        'The checks of answers could not be loaded. Answers are handed on unchecked until they can be.';
+        'The schemas could not be loaded. Responses are returned unchecked until the schemas have loaded.';
       this.#parts.events.emit('warning', { method: route.method, path, message });
     }
   }

@@ -196,7 +196,7 @@ function requireFetch(own: typeof fetch | undefined): void {
   }
   if (!isStandardRequest()) {
     throw new ConfigurationError(
-      'The global `Request` is not the one of the web standard; node-fetch may have replaced it. Leave the globals as they are, and pass another `fetch` as the option `fetch`.',
+      'The global `Request` is not the one of the web standard; node-fetch may have replaced it. Do not replace the globals. Pass another `fetch` as the option `fetch`.',
       { code: 'FETCH_MISSING' },
     );
   }

@@ -479,7 +479,7 @@ export function isOfOtherOwner(failure: unknown): boolean {
 
 function otherOwner({ key, call }: OnceJob): ConfigurationError {
   return new ConfigurationError(
-    `The job "${key}" of the ${call} was submitted with the key of another project. Its client, with the same \`rateLimit.group\`, goes on with it.`,
+    `The job "${key}" of the ${call} was submitted with the key of another project. A client with that key and the same \`rateLimit.group\` will continue it.`,
     { code: 'OTHER_OWNER' },
   );
 }

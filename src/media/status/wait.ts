@@ -122,7 +122,7 @@ class FileWait<File> {
       timeoutError: (_, { polls, elapsedMs, failure: cause }) => {
         this.#polls = polls;
         const within = durationText(elapsedMs);
-        const message = `The file ${fileId} was not finished within ${within} (${lastStatusText(this.#lastStatus, cause)}). The job goes on; call \`resume({ timeout })\`, in milliseconds, to wait on.`;
+        const message = `The file ${fileId} was not finished within ${within} (${lastStatusText(this.#lastStatus, cause)}). The job is still running. Call \`resume({ timeout })\`, in milliseconds, to keep waiting.`;
         return new WaitTimeoutError(message, { ...this.#details(elapsedMs), cause });
       },
     }).finally(() => callback.stop());

@@ -610,7 +610,7 @@ class DeployRun {
     const left = remains.length > 0 ? ` These remain: ${listed(remains)}.` : '';
     const cause = messageOf(failure).replace(/\.?$/, '.');
     return new PostreelError(
-      `The deployment of "${this.#definition.name}" failed: ${cause} ${state}.${left} Deploy again to go on.`,
+      `The deployment of "${this.#definition.name}" failed: ${cause} ${state}.${left} Deploy again to continue.`,
       {
         code: isClean ? 'DEPLOY_FAILED' : 'DEPLOY_INCOMPLETE',
         outcome: isClean ? 'rejected' : 'unknown',

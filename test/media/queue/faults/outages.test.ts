@@ -101,7 +101,7 @@ describe('an outage of the service', () => {
     const told = warnings.filter(({ code }) => code === 'CHECKS_FAIL');
     expect(told.length).toBeGreaterThanOrEqual(2);
     expect(told.length).toBeLessThanOrEqual(3);
-    const [, since] = /since (\S+), and are made again: .+\. The jobs go on\./.exec(
+    const [, since] = /since (\S+) and are being retried: .+\. The jobs are still running\./.exec(
       told.at(-1)!.message,
     )!;
     expect(Date.parse(since!) - startedAt).toBeGreaterThanOrEqual(minuteMs);
