@@ -46,8 +46,8 @@ interface OpenPlan extends Plan {
 }
 
 /**
- * Asks a person about a plan; the answer arrives by {@link PlanStore.answer}. Returns a function that says,
- * for the agent, where the person is asked.
+ * Asks a person about a plan; the answer arrives by {@link PlanStore.answer}. The returned function returns the
+ * place where the person is asked, as text for the agent.
  */
 export type Ask = (plan: Plan) => () => string;
 
@@ -203,8 +203,7 @@ export class PlanStore {
   }
 
   /**
-   * Returns the plans that ended since the last call without a waiting call, as sentences, and clears the
-   * list.
+   * Returns one sentence for each plan that ended while no call of the agent waited for it, and clears the list.
    */
   takeNews(): readonly string[] {
     const news = this.#news;
@@ -405,10 +404,11 @@ function deepFreeze(value: unknown): unknown {
 
 const maxIds = 50;
 
-// The response to a sent email or a tracked event has its ids under these names.
+// The responses to a sent email and a tracked event have ids in the fields `email`, `contact` and `event`.
 const idField = /^(ids?|\w+Ids?|email|contact|event)$/;
 /**
- * Fields filled in by people or agents, which may contain any names; and lists of steps that were not done.
+ * Fields that are not searched for ids: those filled in by people or agents, whose own field names may look like
+ * ids, and the lists of items that failed or are unknown.
  */
 const passedOver =
   /^(failed|unknown|data|fields|condition|audienceFilter|steps|transitions|triggerConfig)$/;

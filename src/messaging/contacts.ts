@@ -249,7 +249,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
    * Queues the import of a CSV file of at most 5 MB: a `File`, a `Blob`, bytes, or
    * `{ data, filename, contentType }`. It must be UTF-8, separated by commas, with a column `email`:
    * `importAll()` takes other files. `waitForImport()` waits for the job to finish. Without a column
-   * `subscribed`, new contacts become subscribed, and a `warning` says so.
+   * `subscribed`, new contacts become subscribed, and the client emits a `warning`.
    */
   import(file: FileInput, options?: RequestOptions): Call<JobStarted> {
     // Loaded on demand: few programs import contacts, and reading CSV needs a parser.
@@ -442,6 +442,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     });
   }
 
+  // Makes a request body of a contact, which may be one that the service returned.
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the row's own body
   #written<Body>(body: unknown): Body {
     return withEmptyDeleted(toRequestBody<Body>(body, contactBack), this.#rules);

@@ -22,9 +22,9 @@ export interface EventRecord {
   readonly owner: string;
   /** Written to the store before the request is sent: from then on the service may have the event. */
   readonly isHandedOver?: boolean | undefined;
-  /** The number of tries after which it is unknown whether the service took the event. */
+  /** How many tries of the event ended without showing whether the service took it. */
   readonly tries?: number | undefined;
-  /** When the pause ends that the service requested with a 429 to this event, in milliseconds since 1970. */
+  /** The end of the pause, if the service answered this event with a 429. In milliseconds since 1970. */
   readonly waitUntil?: number | undefined;
   readonly event: string;
   readonly email?: string | undefined;
@@ -68,7 +68,7 @@ export interface Told {
   readonly decisions: Decisions;
   /** All tabs wait until this time after a 429, in milliseconds since 1970. */
   readonly pausedUntil: number;
-  /** Set only in the message that `grant()` sends: it ends `pending` in the open tabs. */
+  /** Set only in the message that `grant()` sends. It ends the consent state `pending` in the other open tabs. */
   readonly isGrant?: boolean;
 }
 
@@ -140,7 +140,7 @@ export interface QueueOptions {
  * good.
  */
 export const MAX_WAIT_MS = 300_000;
-/** The maximum number of ambiguous tries of one event: those after which the service may have taken it. */
+/** How many tries of one event may end without showing whether the service took it. */
 const MAX_TRIES = 3;
 /** After this many failures of one event, the other events are sent first. */
 const MAX_IN_FRONT = 3;
@@ -196,7 +196,10 @@ export class Queue {
   /** The number of failures in a row, and of failures in a row without a response. */
   #failures = 0;
   #unanswered = 0;
-  /** The delay after the request whose responses are being handled: one request counts as one failure. */
+  /**
+   * The delay after the request whose responses are being handled; `undefined` until one of them is a failure.
+   * All failed events of a request share the delay, because one request counts as one failure.
+   */
   #delayMs: number | undefined;
   /**
    * When the browser began to report that it is offline. Once a response has arrived all the same, the hint
@@ -302,8 +305,9 @@ export class Queue {
    * the others to any tab. If the service cannot be reached, or a wait is in progress, stored events stay in
    * the store.
    *
-   * @param isPageOver True if the page ends, perhaps for a while: any tab may then end the events of its open
-   *   requests as unconfirmed. False if only this tracker ends: the responses still decide.
+   * @param isPageOver True if the page ends or is hidden in the back/forward cache: its responses may never
+   *   arrive, so any tab may end the events in flight as unconfirmed. False if only this tracker is disposed: the
+   *   page still receives the responses, and they decide.
    */
   leave(isPageOver = true): void {
     this.obey();
@@ -592,7 +596,8 @@ export class Queue {
   }
 
   #isForExit({ isSent, isStored, record, until }: QueuedEvent, isReachable: boolean): boolean {
-    // With `no-loss`, an event that is sent now would arrive twice: the next page of the site sends it again.
+    // With `no-loss`, the next page of the site sends every stored event. If this page sent the event too, it would
+    // arrive twice.
     const isNextPages = this.isWithinSite && this.#options.delivery === 'no-loss';
     // Events in memory end with the page and have no other chance: they are sent in any case.
     const isKept = isStored && (!isReachable || isNextPages);
@@ -619,8 +624,8 @@ export class Queue {
   }
 
   /**
-   * True once the wait has ended. A wait longer than the maximum was set before the clock was set back, and
-   * counts as over.
+   * True once the wait has ended. A remaining wait of more than the maximum shows that the clock has been set
+   * back; it counts as over.
    */
   #isOver(until: number): boolean {
     const now = this.#ports.now();

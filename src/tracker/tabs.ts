@@ -28,7 +28,7 @@ export interface TabsOptions {
   readonly queue: () => Queue;
   /** Called when a message or a take-over has changed the queue. */
   readonly onChange: () => void;
-  /** Called when `grant()` was called in another tab, unless a denial stands against it. */
+  /** Called when `grant()` was called in another tab, unless this tab knows of a later denial. */
   readonly onGrant: () => void;
 }
 
@@ -38,7 +38,7 @@ export interface TabsOptions {
 interface Message {
   /** Asks all tabs to answer. */
   readonly isQuestion?: unknown;
-  /** The tab that sends the message, which therefore lives. Versions before it name only a tab that answers. */
+  /** The tab that sends the message: it is open. Older versions set this field only in their answers. */
   readonly owner?: unknown;
   readonly decisions?: unknown;
   readonly pausedUntil?: unknown;
@@ -46,7 +46,10 @@ interface Message {
   readonly isGrant?: unknown;
 }
 
-/** Connects the tabs by a BroadcastChannel, which holds nothing while a tab is open; a lock would. */
+/**
+ * Connects the tabs by messages on a BroadcastChannel. The alternative, one lock for each tab, would have to be
+ * held for as long as the tab is open.
+ */
 export const createTabs = (options: TabsOptions): Tabs => new ChannelTabs(options);
 
 class ChannelTabs implements Tabs {

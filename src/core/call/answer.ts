@@ -60,7 +60,8 @@ export function readAnswer(received: Received, call: PreparedCall): unknown {
     throw apiError(received, call, status);
   }
   if (isRecord(body) && body['success'] === false) {
-    // An error with HTTP 200 has its real status in the body, if anywhere.
+    // An error with HTTP 200 has its real status in the body, if anywhere. Without one it counts as a 400, unless
+    // the service may have done a part of the work.
     const { statusCode } = isRecord(body['error']) ? body['error'] : {};
     const unstated = call.isPartial(undefined) ? undefined : 400;
     throw apiError(received, call, typeof statusCode === 'number' ? statusCode : unstated);

@@ -92,7 +92,8 @@ function copyOfFields(value: object, path: string, above: Above): unknown {
   if (unsendableTags.has(tag) || (!isPlain && entries.length === 0)) {
     return unsendable(path, `cannot be sent as JSON; got ${withArticle(tag)}`);
   }
-  // Fields that are undefined stay: the checks distinguish a field left out by accident from one never set.
+  // Keep fields whose value is `undefined`: a check may reject such a field, which was probably set by
+  // accident, and accept a body without the field.
   return Object.fromEntries(
     entries.map(([name, item]) => [
       name,

@@ -45,7 +45,8 @@ export function callSite(): CallSite {
   return site;
 }
 
-// If a call runs inside another one, its stack has only frames of this library: the outer call's line stays.
+// A call may run inside another call. The stack of the inner call then has only frames of this library, so the
+// line of the outer call replaces that of the inner call, never the other way round.
 const located = new WeakMap<PostreelError, 'call' | 'outer call'>();
 
 /** Changes the stack of an error of this library so that it leads to the line that made the call. */

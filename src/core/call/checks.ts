@@ -22,7 +22,10 @@ export type { SchemaMap };
 const maxInMessage = 10;
 const noBody = { field: '', message: 'pass its fields as one object; got undefined' };
 
-/** Converts a field name in a text to the name that the caller used. */
+/**
+ * Replaces a field name in a text by the name that the caller used. A caller may pass only the part of the body
+ * at `about.at`; the path of that part is removed.
+ */
 function asGiven(text: string, { about }: CallInput): string {
   return about?.at === undefined ? text : text.replace(`${about.at}.`, '');
 }

@@ -65,7 +65,7 @@ export class Exchange {
     try {
       return await this.#timer.within(text);
     } catch (fault) {
-      // An error status decides, even if the body of the response is lost.
+      // The status of an error response is enough to build the error, even if its body is lost.
       if (this.response?.ok === false && !isOver(signal)) {
         reading?.abort();
         return '';
@@ -134,7 +134,8 @@ export class Exchange {
       const message = `${line} was not sent: no request can be made of it.`;
       return new InvalidRequestError(message, { method, path, code: 'INVALID_REQUEST', cause });
     }
-    // Once headers have arrived, no fault can prove that nothing was sent, whatever its code is.
+    // The fault can prove that nothing was sent only if no headers arrived and the time limit did not end the
+    // request. In all other cases it is ignored, whatever its code is.
     const isOpen = this.response !== undefined || timedOut;
     const ending = { phase: 'no-answer', fault: isOpen ? undefined : fault } as const;
     const outcome = outcomeOf({ ...ending, url: request.url }, this.#call);

@@ -2,7 +2,7 @@ import { envProxyFor, portOf } from './env-proxy.js';
 import type { Outcome } from '../errors.js';
 
 /**
- * Decides whether a call took effect. Every attempt is decided here, once, and nowhere else.
+ * Decides whether a call took effect. This is the only place that determines the outcome of an attempt.
  *
  * | how the attempt ended                                        | outcome                  |
  * | ------------------------------------------------------------ | ------------------------ |
@@ -11,10 +11,12 @@ import type { Outcome } from '../errors.js';
  * | no response; any other fault, a timeout, an abort            | unknown; a read: rejected |
  * | response cut short, not JSON, or not followed (0, 302, 303)  | unknown; a read: rejected |
  * | 408, 5xx                                                     | unknown; a read: rejected |
- * | 429 to several recipients, another 4xx to several paid jobs  | unknown                  |
+ * | an error for which `partial()` of the row returns true       | unknown                  |
  * | any other 3xx, 4xx, `success: false`                         | rejected                 |
  *
- * A read has no effect: a read that was sent and failed is `rejected`.
+ * A read has no effect: a read that was sent and failed is `rejected`. `partial()` returns true for a 429 to a
+ * mail with several recipients, and for any other 4xx to a call for several paid jobs: the service may have
+ * done a part of the work.
  */
 export type Ending =
   /** No complete response arrived. The fault may be a failed connection. */
@@ -88,8 +90,8 @@ export function unreachableProxy(fault: unknown, url: string): string | undefine
 }
 
 /**
- * Does the check hold for one of the causes, at every address that was tried? The request may have reached
- * any other address.
+ * Does the check hold for the fault or one of its causes? If the cause lists one fault for each address that was
+ * tried, the check must hold for all of them: the request may have reached an address with a different fault.
  */
 function haveAll(fault: unknown, holds: (fault: object) => boolean): boolean {
   return causesOf(fault).some((cause) => {
@@ -121,7 +123,7 @@ function isAtProxy(fault: object, proxy: URL): boolean {
   if (host !== undefined) {
     return host === name;
   }
-  const isLiteral = /^[\d.]+$|:/.test(name); // otherwise the address is one of the name's
+  const isLiteral = /^[\d.]+$|:/.test(name); // a host name resolves to any address
   return port === portOf(proxy) && (isLiteral ? address === name : address !== undefined);
 }
 

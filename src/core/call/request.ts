@@ -41,8 +41,8 @@ export interface Before {
   /** The options that only this method takes. */
   readonly options?: Readonly<Record<string, OptionKind>>;
   /**
-   * A method, so that a function with more specific options fits the type. Resolves to a body, or to
-   * nothing.
+   * Runs the step. Resolves to a body, or to nothing. Declared as a method, because TypeScript then also accepts
+   * a function whose options have a more specific type.
    */
   run(options: RequestOptions): Promise<unknown>;
 }
@@ -274,8 +274,8 @@ function contentOf(route: Route, body: unknown): string | MultipartBody | undefi
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * The row and query of a call to an endpoint without a row: a secret key, and repeatable unless it is a
- * POST.
+ * Builds the row and the query of a call to an endpoint that no row describes. The new row needs a secret key,
+ * or none if the client has none. The call may be repeated, unless it is a POST.
  */
 export function freeRoute(
   method: Method,
@@ -422,8 +422,8 @@ function queryValue(name: string, value: unknown): string {
 export type HeaderRecord = Record<string, string>;
 
 /**
- * Reads the headers that a caller passed, without those that are `undefined` or `null`. Rejects a header
- * that cannot be sent by its name: `fetch` would fail like a lost connection, or send the word "undefined".
+ * Reads the headers that a caller passed, without those that are `undefined` or `null`. If a header cannot be
+ * sent, the error names it: `fetch` would fail as if the connection were lost, or send the word "undefined".
  */
 export function readHeaders(input: HeadersInput | undefined): HeaderRecord {
   const headers: HeaderRecord = {};

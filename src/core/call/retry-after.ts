@@ -11,8 +11,9 @@ export function pauseMs(failure: PostreelError, attempt: number, windowMs: numbe
 }
 
 /**
- * The longest pause, in milliseconds, that a call waits out when the service asks for one: long enough for a
- * 429 that names no time, and for several in a row. Whether to wait longer is up to the caller.
+ * The longest pause that a call waits out when the service asks for one, in milliseconds. It covers the
+ * window that a call waits after a 429 without a time, and the pauses after several 429s in a row. Whether to
+ * wait longer is up to the caller.
  */
 export function maxPauseMs(windowMs: number): number {
   return Math.max(2 * windowMs, 60_000);
@@ -37,7 +38,8 @@ export function retryAfterMs(
   nowMs: number = Date.now(),
 ): number | undefined {
   const names = ['retry-after', ...(status === 429 ? resetHeaders : [])];
-  // A point in time is by the service's clock, and so is `Date`: the local clock may be hours off.
+  // The service gives a point in time by its own clock. The header `Date` has the current time of that clock;
+  // the local clock may be hours off.
   const sentAt = dateIn(headers.get('date') ?? '') ?? nowMs;
   const delays = names.map((name) => delayIn(headers.get(name)?.trim() ?? '', sentAt));
   const delayMs = delays.find((delay) => delay !== undefined);

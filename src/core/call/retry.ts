@@ -22,8 +22,9 @@ interface RetryTerms {
 
 /**
  * Makes attempts until one succeeds or the call must not be sent again. p-retry runs and counts the attempts.
- * The pauses use the client's clock, which a fake may provide. After a 429 the rate limit waits, as part of
- * the next attempt; this requires a retry that is left, but does not use it up.
+ * The pauses use the client's clock, which a fake may provide. After a 429 there is no pause here if the client
+ * has a rate limit: the next attempt waits until the rate limit grants its slot. A call is sent again after a
+ * 429 only if it has a retry left, but the 429 does not use up that retry.
  */
 export async function repeat<Answer>(
   call: PreparedCall,
@@ -77,8 +78,8 @@ export async function repeat<Answer>(
       onFailedAttempt: beforeNext,
     });
   } catch (thrown) {
-    // The end of the repetitions, even by an abort, does not settle an earlier attempt with an unknown
-    // outcome.
+    // If the outcome of any attempt is unknown, the outcome of the call is unknown, however the last attempt
+    // or an abort ended the call.
     const isOurs = isPostreelError(thrown) && !isAbortOf(signal, thrown);
     if (state.mayHaveHappened && call.changes) {
       state.outcome = 'unknown';

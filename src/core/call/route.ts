@@ -32,7 +32,10 @@ export interface List<T> {
   readonly itemsName?: string;
 }
 
-/** Carries the type of a body, a query or a result, with the lists that an empty response must still have. */
+/**
+ * Carries the type of a body, a query or a result. `lists` names the fields of a result that become empty arrays
+ * if a response omits them.
+ */
 /* @__NO_SIDE_EFFECTS__ */
 export function of<T>(...lists: readonly (keyof T & string)[]): Single<T> {
   return lists.length > 0 ? { lists } : {};
@@ -92,15 +95,15 @@ export interface Route<
   readonly path: Path;
   readonly key: KeyRule;
   /**
-   * May the call be sent again if its outcome is unknown? As HTTP defines it, except for POST rows that do
-   * no harm.
+   * May the call be sent again if its outcome is unknown? By default true for every method but POST. A POST row
+   * whose repetition does no harm sets it to true.
    */
   readonly repeatable: boolean;
   /**
    * Can the call be made once under a key? True for calls whose repeat does harm, unless they upload a file.
    */
   readonly takesOnce: boolean;
-  /** Does the call change something that matters if its response is lost? */
+  /** Does the call change anything that matters? Then its outcome is unknown if its response is lost. */
   readonly changes: boolean;
   readonly returns: Returns;
   /** Does the call take a body or a query, which must be checked? */

@@ -51,7 +51,7 @@ function streamed(init: RequestInit): RequestInit & { readonly duplex: 'half' } 
   const { body } = new Response(init.body ?? '');
   return {
     ...init,
-    // Piped through, because otherwise Deno sees the text behind the stream.
+    // Without the pipe, Deno recognizes that the stream has a text behind it, and repeats the request.
     ...(body && { body: body.pipeThrough(new TransformStream()) }),
     duplex: 'half',
   };

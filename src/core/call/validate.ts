@@ -10,7 +10,7 @@ export type SchemaMap = ReadonlyMap<Route, RouteSchemas>;
 // Far more than a person reads, and more than a page of these services holds.
 const maxIssues = 100;
 const maxItems = 1_000;
-// The count here and the schema visit each value once: together ten thousand visits for a response.
+// `isSmall()` and the schema each visit every value once: at most ten thousand visits for a response.
 const maxNodes = 5_000;
 const maxNodesOfItem = maxNodes / 4;
 
@@ -54,8 +54,8 @@ export function answerProblems(
 }
 
 /**
- * The parts of a valid body that will have no effect. The client has bound its rules to `warnings` (reserved
- * fields).
+ * The parts of a valid body that will have no effect. `warnings()` is called without rules here, because the client
+ * has already bound its own rules to it, for example its reserved fields.
  */
 export function bodyNotices(
   schemas: RouteSchemas,
@@ -167,7 +167,8 @@ function describe(issue: Issue, root: unknown, strange: readonly UnknownField[])
   };
 }
 
-// A required field is often present under another name, and so may be the field that can replace it.
+// A required field that is missing is often present under a wrong name. So may be `instead`, the field that can
+// replace the required one.
 function typoHint(
   { path, instead }: Issue,
   value: unknown,

@@ -35,8 +35,9 @@ export class BudgetSource {
   }
 
   /**
-   * The budget shared by calls with this key; `undefined` if limiting is off. A call without a key that is
-   * sent before the key is known is not counted, because it must not determine the project.
+   * The budget shared by calls with this key; `undefined` if limiting is off. `key` is `undefined` while the key
+   * of the client is not known yet. A call that needs no key and is sent then is not counted, because it must
+   * not determine the project.
    */
   for(key: string | null | undefined): Budget | undefined {
     const { limits } = this.#settings;

@@ -19,7 +19,7 @@ import type { RateLimitState, ThrottledEvent } from '../types.js';
  * - **One queue.** Interactive calls go before bulk calls, and repeats before first attempts.
  */
 
-/** The right to send one request. Its first end counts; later calls of its methods have no effect. */
+/** The right to send one request. The first call of one of the methods ends it; later calls have no effect. */
 export interface Slot {
   /** The response was read: the slot is free one window from now. */
   release(): void;
@@ -158,6 +158,7 @@ export class LocalBudget implements Budget {
     const now = this.clock.now();
     const { windowMs } = this.#limits;
     const pausedMs = this.#pausedUntil - now;
+    // `missing + 1` used slots must become free first. Each window frees as many slots as the capacity.
     const missing = this.#used(now) + ahead - this.#capacity;
     const windows = Math.floor(missing / this.#capacity);
     const freeAt = this.#held[this.#expired + (missing % this.#capacity)] ?? now + windowMs;
@@ -249,7 +250,8 @@ export class LocalBudget implements Budget {
     };
     const slot: Slot = {
       release: () => {
-        // The response to the 429 itself, or to a request sent before it, does not show that there is room.
+        // The response shows that the service has room again, unless it is the 429 itself or belongs to a
+        // request that was sent before the 429.
         if (isOpen && sentAt > this.#pausedAt) {
           this.#maxInFlight = Math.min(maxInFlightWhenShared, this.#maxInFlight + 1);
         }
@@ -293,7 +295,8 @@ export class LocalBudget implements Budget {
 
 // ---- the queue
 
-// A call that checks for itself does so every second. A call that stopped was ended with its request.
+// On Workers each waiting call checks for its slot itself, at least once a second. A call that has not checked
+// for this long is gone: the platform has ended the request that made it.
 const staleAfterMs = 5_000;
 
 /** A call that waits in the queue. */
@@ -303,6 +306,7 @@ class QueuedCall {
   readonly expected: Forecast;
   readonly givesUpAt: number;
   readonly granted: Promise<Slot>;
+  /** When the call last checked for a slot. Used on Workers only. */
   askedAt: number;
   // The executor of the promise sets both at once.
   resolve!: (slot: Slot) => void;

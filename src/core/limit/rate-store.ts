@@ -39,9 +39,9 @@ export interface RateBudgetStore {
    */
   lease?(group: string, count: number, limit: number, leaseMs: number): Promise<readonly string[]>;
   /**
-   * Keeps places under these names, e.g. file ids, for another `leaseMs`; holding a name again renews it.
-   * The places in `instead` are released in exchange. Jobs that already exist take their places even beyond
-   * the limit.
+   * Keeps one place under each of these names, e.g. file ids, for `leaseMs` from now. Another call with the same
+   * name renews the place. Releases the places in `instead`. A name gets its place even beyond the limit,
+   * because its job already exists.
    */
   hold?(
     group: string,

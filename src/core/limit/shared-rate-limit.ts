@@ -110,7 +110,8 @@ export class SharedBudget implements Budget {
       if (isMisconfigured(reason)) {
         this.#queue.fail(reason);
       } else if (!signal.aborted) {
-        // The local budget does not wait as long as the service asks: it rejects the queued calls.
+        // The local budget has refused a slot, because the service asks for a longer pause than a call waits
+        // out. Reject the queued calls.
         const waitMs = (isPostreelError(reason) && reason.retryAfterMs) || 1;
         this.#queue.refuse({ reason: 'service', waitMs }, 0);
       }
@@ -165,8 +166,8 @@ export class SharedBudget implements Budget {
   }
 
   /**
-   * Takes slots both locally and in the store: as many as are wanted and free. Resolves to the wait if none
-   * is.
+   * Takes slots both locally and in the store: as many as are wanted and free. Resolves to the forecast of the
+   * wait if no slot is free.
    */
   async #take(turn: SlotRequest, wanted: () => number): Promise<Slot[] | Forecast> {
     const own = [await this.#own.acquire(turn)];
@@ -207,7 +208,8 @@ export class SharedBudget implements Budget {
       return undefined;
     }
     try {
-      // If a process dies, the service may still receive its requests until then.
+      // If this process dies, nobody releases its slots. The service may still receive its requests for
+      // `maxInTransitMs`, and counts each of them for a window: the slots expire after both.
       const leaseMs = this.#limits.windowMs + maxInTransitMs;
       const asked = this.#store.take(this.#group, this.#limits, leaseMs, count);
       const onLate = (late: StoreAnswer) => this.#giveBack(late);

@@ -327,7 +327,7 @@ class Walk<T> {
   }
 }
 
-// Only for pages that are requested by number: different cursors may lead to equal items.
+// Compares only pages that are requested by number: two cursors may lead to equal items without a loop.
 function repeats(page: RawPage, before: RawPage): boolean {
   if (before.cursor !== undefined || page.items.length === 0) {
     return false;
@@ -405,6 +405,7 @@ class Items<T> implements ItemIterator<T> {
   #page: ListPage<T> | undefined;
   #pageCursor: string | undefined;
   #index = 0;
+  /** Resolves when every call of `next()` so far has been answered. `#turns` counts those that have not. */
   #turn: Promise<unknown> = Promise.resolve();
   #turns = 0;
   #isOver = false;

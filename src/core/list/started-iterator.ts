@@ -1,6 +1,7 @@
 /**
- * Starts to read an asynchronous source at once, by requesting its first item. If a stream fails while
- * nothing listens, the process ends, and a call may have to load a module before it reads its rows.
+ * Starts to read an asynchronous source at once, by requesting its first item. A call may have to load a module
+ * before it reads its rows. If the source is a stream and fails in that time, its error must have a listener:
+ * otherwise the process ends.
  */
 export class StartedIterator<T> implements AsyncIterableIterator<T> {
   #iterator: AsyncIterator<T> | undefined;

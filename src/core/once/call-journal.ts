@@ -62,6 +62,7 @@ export function callJournal(keys: KeyScope | undefined): CallJournal {
         }
         await ledger.remove(found);
       }
+      // Also remove the answers that were written under separate keys: see `Ledger.keepBeside()`.
       for await (const beside of ledger.entries(`${place}/`)) {
         await ledger.remove(beside);
       }

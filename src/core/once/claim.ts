@@ -26,15 +26,15 @@ export async function holdClaim(
 
 /**
  * The claim of a running call. It is renewed before it expires, until `release()`. A renewal increments a
- * counter in the entry, because other processes measure how long the text has not changed. Renewals and the
- * response go through the ledger's writes, so the later of the two is what the store holds in the end.
+ * counter in the entry, because other processes measure how long the text has not changed. The ledger writes
+ * the renewals and the response one after another, so the store holds the response in the end.
  */
 export class HeldClaim {
   readonly #ledger: Ledger;
   readonly #limitMs: number;
   #known: StoredEntry<Claimed>;
   #renewals = 0;
-  /** Other processes take the call for running until this time, as far as is known here. */
+  /** Other processes consider the call to be running until this time. Each confirmed renewal moves it. */
   #aliveUntil: number;
   #stopTimer: () => void = () => undefined;
   #isReleased = false;

@@ -164,7 +164,7 @@ export class Ledger {
     for (const pauseMs of claimPausesMs) {
       await this.#pause(pauseMs);
       try {
-        await this.#write(place); // takes back an earlier claim that the store may hold
+        await this.#write(place); // first finish a pending change, which may take back an earlier claim
         const stored = await this.#asked((store) => store.swap(place, over?.text, text));
         return stored === text ? { place, entry: claim, text, ageMs: 0 } : undefined;
       } catch (error) {
@@ -229,7 +229,8 @@ export class Ledger {
     }
   }
 
-  // A claim also ages by the local clock, which a test may replace by a fake one.
+  // The age of a claim is the larger of two: the age in the store, and the time since this process first read
+  // the same text, by the local clock. A test may replace the local clock by a fake one.
   #aged(one: StoredEntry): StoredEntry {
     if (one.entry.state !== 'claimed') {
       this.#seen.delete(one.place);
@@ -303,8 +304,9 @@ export class Ledger {
    *     an entry that the target may replace     is swapped again from that entry: see `mayReplace()`
    *     an entry of another process              is dropped
    *
-   * A dropped answer is kept under a separate key, unless the store holds the same answer. The target may
-   * change during a swap: `change()` sets another one. The text of the swap is then one that was sent earlier.
+   * A dropped answer is kept under a separate key, unless the store holds the same answer. `change()` may set
+   * another target while a swap runs. The text that this swap wrote then counts as one that this process sent
+   * earlier.
    */
   async #write(place: string): Promise<void> {
     for (let pending = this.#pending.get(place); pending; pending = this.#pending.get(place)) {
@@ -436,8 +438,8 @@ function maySwapFrom(stored: string | undefined, { target, attempted }: PendingW
   return attempted.has(stored) || stored === undefined || mayReplace(target, stored);
 }
 
-// An answer may replace two entries: an unknown one of the same content, because the answer settles it;
-// and the same answer as another process wrote it, if that one is at an earlier stage.
+// An answer may replace two kinds of entries: an unknown one of the same content, because the answer settles it;
+// and the same answer, written by another process, if its job is at an earlier stage there.
 function mayReplace(target: string | undefined, stored: string): boolean {
   const [own, other] = [entryIn(target), entryIn(stored)];
   if (own?.state !== 'answered') {

@@ -108,7 +108,8 @@ interface ClaimParts {
 class OnceClaim {
   readonly #parts: ClaimParts;
   /**
-   * The entry in the store, as far as this call wrote it. While the claim is renewed, `#held` has the entry.
+   * The entry that this call wrote last; `undefined` if it wrote none, or removed it. While a claim is held, its
+   * entry is in `#held` instead, and this field is out of date.
    */
   #own: StoredEntry | undefined;
   #held: HeldClaim | undefined;
@@ -221,7 +222,7 @@ class OnceClaim {
 
 /**
  * The `once` of a call with the fingerprint of its content; `undefined` if the call has none. Rejects a key
- * that is undefined, because it could not prevent a duplicate, and a key of a call that takes none.
+ * that is undefined, because it could not prevent a duplicate, and a key for a call that does not take keys.
  */
 export function requireOnce(given: RequestOptions, call: PreparedCall): OnceKey | undefined {
   if (!('once' in given)) {

@@ -3,8 +3,8 @@ import { folderOf, type Submission } from './submission.js';
 
 /**
  * Decides which jobs may share a call. After a 4xx to a call for several jobs, nobody knows whether the
- * service made the first of them. A job may therefore share a call only when the service has accepted all of
- * its settings before (voice, brand, resolution, …), and a duration at least as long.
+ * service made the first of them. A job may therefore share a call only when the service has already accepted
+ * each of its settings (voice, brand, resolution, …), and a job that lasts at least as long.
  */
 export class BatchPolicy {
   readonly #accepted = new Set<string>();

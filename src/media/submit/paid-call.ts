@@ -176,7 +176,7 @@ export class PaidCall {
     let places = 0;
     for (const one of chosen) {
       const fits = places + one.parcel.jobs.length <= taken.length;
-      one.state.hasLeft = fits; // no abort from here on: an abandoned claim would be unknown after a restart
+      one.state.hasLeft = fits; // from here on the caller cannot abort: a claim that is left over counts as unknown
       const own = fits ? await this.#claim(one, places, limitMs) : undefined;
       one.state.hasLeft = own !== undefined;
       if (own) {

@@ -45,10 +45,13 @@ export interface SubmitterParts {
 // While a queue reads its input, a call with room waits this long for the next job.
 const fillMs = 1_000;
 const checkEveryMs = 10_000;
+// Files that were checked this recently are not checked again before a call.
 const freshMs = 3_000;
 const maxCheckMs = 5_000;
 const usualJobMs = 5 * 60_000;
+// After this time without an accepted call, a call is sent even if it gets only one slot.
 const maxWithoutMs = 10 * 60_000;
+// How long a direct call is retried after it was refused. A queue sets its own time.
 const usualPatienceMs = 24 * 60 * 60_000;
 const maxRefusals = 8;
 const reportEveryMs = 60_000;
@@ -74,7 +77,10 @@ export class Submitter {
   #isRunning = false;
   /** The paid call that waits for the rate limit and is not sent yet. */
   #next: { readonly kind: FileKind; readonly call: PaidCall } | undefined;
-  /** The time when the call of videos that is in flight was sent. The next one waits for its response. */
+  /**
+   * When the video call that is in flight was sent; `undefined` if none is. The next video call waits for the
+   * response, for `maxFlightMs` at most.
+   */
   #inFlightSince: number | undefined;
   #joinedAt = Number.NEGATIVE_INFINITY;
   #pausedUntil = Number.NEGATIVE_INFINITY;
@@ -84,6 +90,7 @@ export class Submitter {
    * wait than slots are free.
    */
   #idleMs = Number.POSITIVE_INFINITY;
+  /** When `#idleMs` was last updated, and how many slots were free then. */
   #counted = { at: 0, free: 0 };
   #checkedAt = Number.NEGATIVE_INFINITY;
   #reportedAt = Number.NEGATIVE_INFINITY;
@@ -240,9 +247,14 @@ export class Submitter {
   }
 
   /**
-   * The idle time of slots, added up, at which a call is sent. It is the idle time that adds up between two
-   * calls when the calls of a window are spread evenly over it (at 5/6 of the spacing, so that some are left
-   * at its end) and each job takes the usual five minutes.
+   * The value of `#idleMs` at which a call is sent. It is the idle time that adds up between two calls if the
+   * calls are spread evenly over the window:
+   *
+   *     slots that become free per millisecond       limit / usualJobMs
+   *     free slots, t after the last call            t × limit / usualJobMs
+   *     their idle time, added up until the time s   s² × limit / (2 × usualJobMs)
+   *
+   * s is 5/6 of the even spacing of the calls, so that some calls are left at the end of the window.
    */
   #worthMs({ limit }: Slots): number {
     return (limit * (this.#spacingMs * (5 / 6)) ** 2) / (2 * usualJobMs);
@@ -374,7 +386,7 @@ export class Submitter {
     const [first] = members;
     if (first?.parcel.kind === 'video') {
       this.#inFlightSince = this.#parts.clock.now();
-      // This job had to be sent alone. The next call need not wait for idle slots.
+      // After a job that had to be sent alone, the next call does not wait for idle time to add up.
       this.#idleMs = this.#company.mayShare(first.parcel) ? 0 : Number.POSITIVE_INFINITY;
     }
   }
@@ -405,8 +417,9 @@ export class Submitter {
     return chosen;
   }
 
-  // When several processes share the slots, a process that gets only a few of them takes none: the others
-  // have calls to fill, too. After ten minutes without an accepted call, one slot is enough.
+  // When several processes share the slots, a call is sent only if it gets enough slots at once. If every process
+  // took single slots, all of their calls would carry few jobs. After ten minutes without an accepted call, one
+  // slot is enough.
   #fewestSlots({ parcel, maxCompany }: WaitingSubmission, slots: Slots): number {
     const isPatient = this.#parts.clock.now() - this.#acceptedAt < maxWithoutMs;
     const hasCompany = parcel.kind === 'video' && this.#company.mayShare(parcel);
