@@ -20,7 +20,7 @@ import { Generate } from './generate/resource.js';
 import { routes as generateRoutes } from './generate/routes.js';
 import { GenerationJob, JobMemory, type JobRecord } from './jobs/job.js';
 import { isMediaCall, JobLedger } from './jobs/ledger.js';
-import { limits as serviceLimits } from './limits.js';
+import { limits as serviceLimits, paidTimeoutMs } from './limits.js';
 import * as notices from './notices.js';
 import type { MediaOptions, MediaRateLimitOptions } from './options.js';
 import { routes } from './routes.js';
@@ -50,9 +50,6 @@ const service: ServiceFacts<MediaOptions> = {
   options: mediaOptions,
 };
 
-// Only the response to a paid call names the jobs that were paid for, so it has a longer timeout than other
-// calls.
-const paidTimeoutMs = 120_000;
 // The submitter uses a status check of another wait that is younger than this.
 const freshMs = 3_000;
 
@@ -99,7 +96,7 @@ export function createContext(given: MediaOptions): MediaContext {
       waitForFile: (fileId, own) => waits.wait(fileId, record.kind, own),
     });
   const timeoutMs = options.timeout ?? paidTimeoutMs;
-  const onTrouble = notices.repeated(clock, (failure: unknown) =>
+  const onSubmitError = notices.repeated(clock, (failure: unknown) =>
     notices.submissionFails(events, failure),
   );
   const submitter = new Submitter({
@@ -120,14 +117,13 @@ export function createContext(given: MediaOptions): MediaContext {
       memory.add(fileId, kind);
       events.emit('job:accepted', { fileId, kind, callId: callId ?? 0 });
     },
-    onSubmitError: onTrouble,
+    onSubmitError,
     onWait: (waitMs, queued) => events.emit('throttled', { reason: 'limit', waitMs, queued }),
   });
   const generate: Generate = new Generate(transport, {
     submitter,
     ledger,
-    once:
-      keys && ledger && new OnceJobs({ submitter, keys, ledger, clock, onSubmitError: onTrouble }),
+    once: keys && ledger && new OnceJobs({ submitter, keys, ledger, clock, onSubmitError }),
     pendingLimit,
     maxJobs,
     get statusChecksAreCharged() {
@@ -148,10 +144,10 @@ export function createContext(given: MediaOptions): MediaContext {
 
 /** Warns once when a webhook is in a private network and the service is not. */
 function webhookWatch({ events, settings }: MediaConnection): (webhook: string) => void {
-  let isTold = isInOwnNetwork(settings.baseUrl); // a service in the same network can reach the webhook
+  let isReported = isInOwnNetwork(settings.baseUrl); // a service in the same network can reach the webhook
   return (webhook) => {
-    if (!isTold && isInOwnNetwork(webhook)) {
-      isTold = true;
+    if (!isReported && isInOwnNetwork(webhook)) {
+      isReported = true;
       notices.webhookInOwnNetwork(events, webhook);
     }
   };

@@ -50,12 +50,12 @@ export interface HandedJob {
  */
 export class EngineWorker {
   readonly #host: ReturnType<typeof hostOf>;
-  readonly #lane: QueueQuota;
+  readonly #quota: QueueQuota;
 
   /** @param name - The function that the user calls, for errors. */
   constructor(media: MediaClient, name: string) {
     this.#host = hostOf(media, name);
-    this.#lane = new QueueQuota({
+    this.#quota = new QueueQuota({
       name: `${name} ${crypto.randomUUID()}`,
       maxInProgress: Number.POSITIVE_INFINITY, // the engine limits its running jobs
       maxJobs: Number.POSITIVE_INFINITY,
@@ -63,7 +63,7 @@ export class EngineWorker {
     });
     // A worker runs for days and its address is known to be right: it retries even when the service cannot be
     // reached at its start.
-    this.#lane.hasConnected = true;
+    this.#quota.hasConnected = true;
   }
 
   /** Runs one job. Rejects with the reason of the signal when it aborts before the file is finished. */
@@ -73,7 +73,7 @@ export class EngineWorker {
     const { job, known } = await generate.submitFor(
       data,
       {
-        lane: this.#lane,
+        quota: this.#quota,
         once: (checked) => ledger.inQueue(queue, key, checked),
         folderId: undefined,
         sendsUnknown: false,

@@ -12,3 +12,9 @@ export const limits = {
   percentage: { min: 0, max: 100 },
   playbackRate: { min: 0.5, max: 2 },
 } as const;
+
+/**
+ * The default `timeout` of a paid call, in milliseconds. It is longer than that of other calls: only the
+ * response to a paid call names the jobs that were paid for.
+ */
+export const paidTimeoutMs = 120_000;

@@ -56,7 +56,7 @@ export interface GenerateHost {
 
 /** The settings of a queue for one of its jobs. */
 export interface QueueTerms {
-  readonly lane: QueueQuota;
+  readonly quota: QueueQuota;
   /** Gives the job its key in the journal; `undefined` for a queue without a name. */
   readonly once: ((job: MediaJob) => OnceJob) | undefined;
   readonly folderId: string | undefined;
@@ -226,22 +226,22 @@ export class Generate implements NamesOf<typeof routes> {
         } = checked.options as GenerateOptions;
         const folder = payload ? { ...(terms && { folderId: terms.folderId }), ...own } : {};
         const sendsUnknown = terms?.sendsUnknown ?? retry?.unknownOutcome ?? false;
-        const parcel: Submission = {
+        const submission: Submission = {
           kind,
           jobs,
           folder,
           options: rest,
           sendsUnknown,
           retriesFailed,
-          lane: terms?.lane,
+          quota: terms?.quota,
           part,
           stop,
         };
         const once = terms ? terms.once?.(only(jobs)) : this.#onceOf(kind, jobs, options);
         const answer =
           once && keys
-            ? await keys.submit({ ...parcel, once }, state)
-            : ((await submitter.submit(parcel, state)) as Submitted); // as: it has no key to lose
+            ? await keys.submit({ ...submission, once }, state)
+            : ((await submitter.submit(submission, state)) as Submitted); // as: it has no key to lose
         const { known } = answer;
         return {
           ...answer,

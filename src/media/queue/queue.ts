@@ -66,7 +66,7 @@ export class JobQueue implements MediaQueue {
   readonly #source: StartedIterator<MediaJob> | undefined;
   readonly #site: CallSite;
   readonly #options: QueueOptions;
-  readonly #lane: QueueQuota;
+  readonly #quota: QueueQuota;
   readonly #nameOf: (job: MediaJob) => string;
   readonly #names = new Set<string>();
   readonly #results: QueueResult[] = [];
@@ -98,7 +98,7 @@ export class JobQueue implements MediaQueue {
     this.#options = this.#checked(given);
     const options = this.#options;
     this.#nameOf = jobNamer(options.key);
-    this.#lane = new QueueQuota({
+    this.#quota = new QueueQuota({
       name: options.name ?? crypto.randomUUID(),
       maxInProgress: Math.min(options.concurrency ?? pendingLimit, pendingLimit),
       maxJobs: options.maxJobs ?? Number.POSITIVE_INFINITY,
@@ -239,15 +239,15 @@ export class JobQueue implements MediaQueue {
     const source = this.#source ?? (this.#jobs as Iterable<MediaJob>)[Symbol.iterator](); // as: not async
     const ahead = Array.isArray(this.#jobs) ? maxAhead.list : maxAhead.iterator;
     const { signal: left } = this.#left;
-    this.#lane.isFilling = true;
+    this.#quota.isFilling = true;
     try {
       while (!left.aborted && !(this.#closed.signal.reason instanceof QueueClosed)) {
         // Results that the caller has not taken count, too: an endless input of failing jobs would otherwise
         // fill the memory.
         if (this.#counts.waiting + this.#results.length >= ahead) {
-          this.#lane.isFilling = false;
+          this.#quota.isFilling = false;
           await this.#taken.wait();
-          this.#lane.isFilling = true;
+          this.#quota.isFilling = true;
           continue;
         }
         // A synchronous input is read without awaiting, so that its jobs can go into the same call.
@@ -263,7 +263,7 @@ export class JobQueue implements MediaQueue {
       this.#failure = { reason };
     }
     this.#isExhausted = true;
-    this.#lane.isFilling = false;
+    this.#quota.isFilling = false;
     this.#host.wake();
     this.#tell();
   }
@@ -319,7 +319,7 @@ export class JobQueue implements MediaQueue {
         ledger && name !== undefined && key !== undefined
           ? (job: MediaJob) => ledger.inQueue(name, key, job)
           : undefined;
-      const terms = { lane: this.#lane, once, folderId, sendsUnknown: unknown === 'send' };
+      const terms = { quota: this.#quota, once, folderId, sendsUnknown: unknown === 'send' };
       const options = { signal, priority: 'bulk', retryFailed } as const;
       const call = this.#host.generate.submitFor(input, terms, options);
       const submitted = await call.catch((failure: unknown) => {
@@ -339,7 +339,7 @@ export class JobQueue implements MediaQueue {
   // Closes the queue when it has submitted `maxJobs`. A call in flight delays this: if it makes no job, its
   // jobs may be submitted again.
   #endAtCap(): void {
-    if (this.#lane.left <= 0 && !this.#lane.isUnderWay) {
+    if (this.#quota.left <= 0 && !this.#quota.isUnderWay) {
       this.#close(capped());
     }
   }
@@ -369,7 +369,7 @@ export class JobQueue implements MediaQueue {
       return;
     }
     const isNowhere = failure.outcome === 'not-sent' && failure.code === 'NOT_CONNECTED';
-    if (isAboutKey(failure) || (isNowhere && !this.#lane.hasConnected)) {
+    if (isAboutKey(failure) || (isNowhere && !this.#quota.hasConnected)) {
       this.#close(failure); // every job would fail with this error
     } else if (failure.outcome === 'unknown' && failure.code !== 'OUTCOME_UNKNOWN') {
       this.#noteLost(failure);
@@ -391,7 +391,7 @@ export class JobQueue implements MediaQueue {
       return await job.waitForFile({ ...pace, timeout, signal: this.#left.signal });
     } finally {
       if (!known?.isSaved) {
-        this.#lane.end(1);
+        this.#quota.end(1);
       }
       this.#host.wake();
     }
@@ -406,7 +406,7 @@ export class JobQueue implements MediaQueue {
   /** Pauses or resumes the sending of jobs. It pauses while too many results wait for the caller. */
   #steer(): void {
     const isFull = this.#results.length >= this.#host.pendingLimit;
-    this.#lane.isPaused = this.#isPaused || isFull || this.#isLost;
+    this.#quota.isPaused = this.#isPaused || isFull || this.#isLost;
     this.#endAtCap();
     this.#host.wake();
   }
@@ -454,7 +454,7 @@ export class JobQueue implements MediaQueue {
       : this.#isExhausted
         ? read
         : undefined;
-    const pending = this.#lane.inProgress;
+    const pending = this.#quota.inProgress;
     callSafely(() => this.#options.onProgress?.({ done, failed, pending, waiting, total }));
     this.#news.notify();
   }

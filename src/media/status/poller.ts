@@ -6,7 +6,7 @@ import type { CountedPoller } from './counted-poller.js';
 import type { StatusRecord } from '../generate/types.js';
 
 /** Requests a file's status from the service. `isCharged`: the check is charged to the rate limit. */
-export type AskStatus = (
+export type RequestStatus = (
   fileId: string,
   options: RequestOptions,
   isCharged: boolean,
@@ -35,7 +35,7 @@ const maxRecords = 1000;
  * evenly. When the service repeatedly refuses checks with 429, they are charged to the rate limit.
  */
 export class StatusPoller {
-  readonly #ask: AskStatus;
+  readonly #ask: RequestStatus;
   readonly #checks: StatusChecks;
   readonly #findCounted: () => Promise<CountedPoller>;
   readonly #running = new Map<string, Running>();
@@ -47,7 +47,7 @@ export class StatusPoller {
   #failingSince: number | undefined;
 
   constructor(
-    ask: AskStatus,
+    ask: RequestStatus,
     findCounted: () => Promise<CountedPoller>,
     checks: StatusChecks,
     notices: PollerNotices,

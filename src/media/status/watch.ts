@@ -36,7 +36,7 @@ export async function* watch(
         yield update;
       } else if (!end.isOver) {
         await signal.wait();
-      } else if (end.failure && !isTold(end.failure.reason)) {
+      } else if (end.failure && !isReported(end.failure.reason)) {
         throw end.failure.reason;
       } else {
         return;
@@ -49,6 +49,6 @@ export async function* watch(
 }
 
 // Was the failure already yielded? The last update contains it, and the error would only repeat it.
-function isTold(reason: unknown): boolean {
+function isReported(reason: unknown): boolean {
   return reason instanceof GenerationFailedError || reason instanceof GenerationCanceledError;
 }

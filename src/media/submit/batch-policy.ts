@@ -32,15 +32,15 @@ export class BatchPolicy {
 }
 
 /** A text that is equal for submissions that may go into the same call: folder, brand, headers, and so on. */
-export function batchKeyOf(parcel: Submission): string {
-  const { kind, options, lane } = parcel;
-  const { file, folderId } = folderOf(parcel);
+export function batchKeyOf(submission: Submission): string {
+  const { kind, options, quota } = submission;
+  const { file, folderId } = folderOf(submission);
   const { headers, timeout, retry } = options;
   const own = headers ? [...new Headers(headers as HeadersInit)] : []; // as: the headers were checked before
-  const lanes = lane && folderId === undefined ? lane.name : undefined;
+  const queueName = quota && folderId === undefined ? quota.name : undefined;
   // "Applies to every video of the request": a job without a brand kit must not get the kit of another job.
-  const brands = new Set(parcel.jobs.map((job) => (isVideo(job) ? job.brandId : undefined)));
-  return JSON.stringify([kind, file, folderId, [...brands], own, timeout, retry, lanes]);
+  const brands = new Set(submission.jobs.map((job) => (isVideo(job) ? job.brandId : undefined)));
+  return JSON.stringify([kind, file, folderId, [...brands], own, timeout, retry, queueName]);
 }
 
 // The service may refuse a URL or a media file at any time, because it has to fetch them. Each of these jobs

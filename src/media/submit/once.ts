@@ -74,14 +74,14 @@ class KeyedJob implements KeyedCall<Submitted> {
   /** Reads the entry of the key. A queue retries while the journal cannot be reached. */
   async find(): Promise<StoredEntry | undefined> {
     const { ledger, clock, onSubmitError } = this.#parts;
-    const { lane, stop } = this.#submission;
+    const { quota, stop } = this.#submission;
     stop?.throwIfAborted();
     const startedAt = clock.now();
     for (;;) {
       try {
         return await ledger.find(this.#once);
       } catch (failure) {
-        const isPatient = lane !== undefined && clock.now() - startedAt < lane.deadlineMs;
+        const isPatient = quota !== undefined && clock.now() - startedAt < quota.deadlineMs;
         if (!isPatient || !isJournalGone(failure)) {
           throw failure;
         }
@@ -98,13 +98,13 @@ class KeyedJob implements KeyedCall<Submitted> {
       return undefined;
     }
     const { submitter, ledger } = this.#parts;
-    const { lane } = this.#submission;
+    const { quota } = this.#submission;
     const { record, isOver, isSaved } = ledger.fileOf(answered);
     (await submitter.open()).seen(record.fileId, isOver);
-    if (lane && isSaved) {
-      lane.folderId ??= record.folderId; // a saved file is not in progress
+    if (quota && isSaved) {
+      quota.folderId ??= record.folderId; // a saved file is not in progress
     } else {
-      lane?.follow(record.folderId);
+      quota?.follow(record.folderId);
     }
     return { ...replayed, data: [record], known: { isSaved } };
   }

@@ -13,7 +13,7 @@ import { routes } from '../generate/routes.js';
 import type { VideoJob } from '../generate/types.js';
 import type { JobRecord } from '../jobs/job.js';
 import { isPendingLimitError } from './full.js';
-import { bodyOf, count, lanesOf, type WaitingSubmission } from './submission.js';
+import { bodyOf, count, quotasOf, type WaitingSubmission } from './submission.js';
 import type { Slots } from './slots.js';
 import type { SubmitterParts } from './submitter.js';
 
@@ -112,8 +112,8 @@ export class PaidCall {
   /** Makes the call; never rejects. */
   async run(): Promise<void> {
     await this.#make();
-    for (const lane of lanesOf(this.#batch?.members ?? [])) {
-      lane.isUnderWay = false;
+    for (const quota of quotasOf(this.#batch?.members ?? [])) {
+      quota.isUnderWay = false;
     }
   }
 
@@ -136,7 +136,7 @@ export class PaidCall {
 
   #send(): RunningCall<JobRecord[]> {
     const { transport, timeoutMs } = this.#parts;
-    const { kind, jobs, options } = this.#head.parcel;
+    const { kind, jobs, options } = this.#head.submission;
     const { headers, priority, timeout = timeoutMs } = options;
     const { signal } = this.#controller;
     const own: RequestOptions = { headers, priority, timeout, retries: 0, signal };
@@ -161,7 +161,7 @@ export class PaidCall {
   }
 
   #read(answer: unknown): JobRecord[] {
-    return this.#head.parcel.kind === 'audio'
+    return this.#head.submission.kind === 'audio'
       ? audioRecords(answer)
       : videoRecords(answer, this.#batch?.claims.length ?? 0);
   }
@@ -175,7 +175,7 @@ export class PaidCall {
     const loads: Load[] = [];
     let places = 0;
     for (const one of chosen) {
-      const fits = places + one.parcel.jobs.length <= taken.length;
+      const fits = places + one.submission.jobs.length <= taken.length;
       one.state.hasLeft = fits; // from here on the caller cannot abort: a claim that is left over counts as unknown
       const own = fits ? await this.#claim(one, places, limitMs) : undefined;
       one.state.hasLeft = own !== undefined;
@@ -201,8 +201,8 @@ export class PaidCall {
     for (const { one, own } of going) {
       one.onOver = () => void this.#onOver(own);
     }
-    for (const lane of lanesOf(members)) {
-      lane.isUnderWay = true;
+    for (const quota of quotasOf(members)) {
+      quota.isUnderWay = true;
     }
     return { members, claims, slots: taken.slice(0, claims.length), body: bodyOf(members) };
   }
@@ -216,7 +216,7 @@ export class PaidCall {
     );
     for (const { one } of loads) {
       one.state.hasLeft = false;
-      one.reject(one.parcel.stop?.reason);
+      one.reject(one.submission.stop?.reason);
     }
   }
 
@@ -230,7 +230,7 @@ export class PaidCall {
     limitMs: number,
   ): Promise<JobClaim[] | undefined> {
     const { ledger } = this.#parts;
-    const { jobs, once, lane, part, stop } = one.parcel;
+    const { jobs, once, quota, part, stop } = one.submission;
     if (!ledger) {
       return jobs.map(() => undefined);
     }
@@ -256,7 +256,7 @@ export class PaidCall {
       one.resolve(undefined);
     } else if (stop?.aborted) {
       one.reject(stop.reason);
-    } else if (lane && isJournalGone(failed.reason) && this.#host.mayWait(one)) {
+    } else if (quota && isJournalGone(failed.reason) && this.#host.mayWait(one)) {
       one.tries++; // the failure may concern only this job, so others go first
       this.#parts.onSubmitError(failed.reason);
       this.#host.pause(journalAgainMs, journalAgainMs);
@@ -292,7 +292,7 @@ export class PaidCall {
     const fileIds = known.map(({ fileId }) => fileId);
     this.#host.slots.assign(taken.slice(0, fileIds.length), fileIds);
     this.#host.onAccepted(members);
-    lanesOf(members).forEach((lane) => lane.answered(known[0]?.folderId));
+    quotasOf(members).forEach((quota) => quota.answered(known[0]?.folderId));
     [...known, ...unassigned].forEach((record) => this.#parts.onAccepted(record, callId));
     await this.#parts.ledger?.accept(this.#known(claims), records, unassigned);
   }
@@ -305,7 +305,7 @@ export class PaidCall {
   ): void {
     let place = 0;
     for (const one of members) {
-      const { length } = one.parcel.jobs;
+      const { length } = one.submission.jobs;
       const own = records.slice(place, place + length).filter((record) => record !== null);
       const rest = members.length === 1 ? records.slice(length) : [];
       const extra = rest.filter((record) => record !== null);
@@ -314,7 +314,7 @@ export class PaidCall {
         one.state.outcome = undefined;
         one.resolve({ ...(answer ?? replayed), data: [...own, ...extra] });
       } else {
-        one.parcel.lane?.end(length);
+        one.submission.quota?.end(length);
         reject(one, failure, 'unknown');
       }
     }
@@ -375,11 +375,11 @@ export class PaidCall {
   async #fail(batch: PaidBatch, failure: unknown, outcome: Outcome | undefined): Promise<void> {
     const { members, slots } = batch;
     if (outcome !== 'not-sent' && outcome !== 'rejected') {
-      members.forEach(({ parcel }) => parcel.lane?.end(parcel.jobs.length));
+      members.forEach(({ submission }) => submission.quota?.end(submission.jobs.length));
       await this.#onLost(batch, failure);
       return;
     }
-    members.forEach(({ parcel }) => parcel.lane?.comeBack(parcel.jobs.length));
+    members.forEach(({ submission }) => submission.quota?.comeBack(submission.jobs.length));
     this.#host.slots.release(slots);
     await this.#free(members, batch.claims);
     if (outcome === 'not-sent') {
@@ -390,7 +390,7 @@ export class PaidCall {
       this.#pauseAfter(failure);
       return;
     }
-    lanesOf(members).forEach((lane) => lane.answered());
+    quotasOf(members).forEach((quota) => quota.answered());
     if (isAboutLimit(failure) && !hasExpired(batch.claims)) {
       this.#onLimit(members, failure);
     } else {
@@ -406,16 +406,16 @@ export class PaidCall {
     // After a 4xx it is unknown which jobs were made, but the service did respond.
     const isAnswered = isPostreelError(failure) && (failure.status ?? 500) < 500;
     if (isAnswered) {
-      lanesOf(members).forEach((lane) => lane.answered());
+      quotasOf(members).forEach((quota) => quota.answered());
     }
     this.#pauseAfter(failure);
     await this.#lose(claims);
     for (const one of members) {
       one.state.mayHaveHappened = true;
-      const isRepeatable = one.parcel.sendsUnknown && !hasExpired(claims);
+      const isRepeatable = one.submission.sendsUnknown && !hasExpired(claims);
       const mayGoAgain = isRepeatable && one.tries++ < this.#retriesOf(one);
       if (mayGoAgain) {
-        one.maxCompany = isAnswered ? 1 : one.maxCompany;
+        one.maxBatchSize = isAnswered ? 1 : one.maxBatchSize;
         this.#takeOver(one);
         this.#host.again(one);
       } else {
@@ -434,14 +434,14 @@ export class PaidCall {
   // With `sendsUnknown` the caller accepts that a job may be made twice: the next attempt replaces the
   // unknown entry of the key.
   #takeOver(one: WaitingSubmission): void {
-    const { once } = one.parcel;
+    const { once } = one.submission;
     const over = [...this.#lost.values()].find(({ place }) => place === once?.place);
-    one.parcel = once && over ? { ...one.parcel, once: { ...once, over } } : one.parcel;
+    one.submission = once && over ? { ...one.submission, once: { ...once, over } } : one.submission;
   }
 
   /** The call made no job: removes the claims, or restores the entries that the claims had replaced. */
   async #free(members: readonly WaitingSubmission[], claims: readonly JobClaim[]): Promise<void> {
-    const before = members.flatMap(({ parcel }) => parcel.once?.over ?? []);
+    const before = members.flatMap(({ submission }) => submission.once?.over ?? []);
     await this.#parts.ledger?.release(this.#known(claims), before);
   }
 
@@ -455,7 +455,7 @@ export class PaidCall {
     for (const one of members) {
       one.refusals++;
       if ((isFull || one.refusals > 1) && jobs > 1) {
-        one.maxCompany = Math.ceil(jobs / 2);
+        one.maxBatchSize = Math.ceil(jobs / 2);
       }
       if (this.#host.mayWait(one)) {
         this.#host.again(one);
@@ -471,15 +471,15 @@ export class PaidCall {
    * (or the deadline of its queue) are used up; otherwise rejects it.
    */
   #turnBack(one: WaitingSubmission, failure: unknown): void {
-    const { lane } = one.parcel;
+    const { quota } = one.submission;
     const mayPass =
       isPostreelError(failure) && isTransient(failure) && failure.code !== 'QUEUE_TIMEOUT';
-    const isPatient = lane
-      ? lane.hasConnected && this.#host.mayWait(one)
+    const isPatient = quota
+      ? quota.hasConnected && this.#host.mayWait(one)
       : one.tries < this.#retriesOf(one);
     one.tries++;
     if (mayPass && isPatient) {
-      if (lane) {
+      if (quota) {
         this.#parts.onSubmitError(failure);
       }
       this.#host.again(one);
@@ -488,8 +488,8 @@ export class PaidCall {
     }
   }
 
-  #retriesOf({ parcel }: WaitingSubmission): number {
-    return parcel.options.retries ?? this.#parts.retries;
+  #retriesOf({ submission }: WaitingSubmission): number {
+    return submission.options.retries ?? this.#parts.retries;
   }
 }
 
@@ -511,8 +511,8 @@ function reject(one: WaitingSubmission, failure: unknown, outcome: Outcome): voi
   one.reject(failure);
 }
 
-function isGivenUp({ isOver, parcel }: WaitingSubmission): boolean {
-  return isOver || parcel.stop?.aborted === true;
+function isGivenUp({ isOver, submission }: WaitingSubmission): boolean {
+  return isOver || submission.stop?.aborted === true;
 }
 
 function isAboutLimit(failure: unknown): boolean {

@@ -1,5 +1,5 @@
 /** The limits of one queue. */
-export interface LaneOptions {
+export interface QuotaOptions {
   /** A name that is unique to the queue. Jobs of different queues do not share a new folder. */
   readonly name: string;
   /** The most jobs of the queue that may be in progress at one time. */
@@ -42,9 +42,9 @@ export class QueueQuota {
   hasConnected = false;
   /** The folder of the queue's videos; `undefined` until a response or an earlier run names it. */
   folderId: string | undefined;
-  readonly #options: LaneOptions;
+  readonly #options: QuotaOptions;
 
-  constructor(options: LaneOptions) {
+  constructor(options: QuotaOptions) {
     this.#options = options;
     this.name = options.name;
     this.deadlineMs = options.deadlineMs;

@@ -25,7 +25,7 @@ export interface Submission {
   /** The range of the longer text that this job speaks. */
   readonly part?: TextRange | undefined;
   /** The quota of the queue that the jobs belong to; `undefined` for a direct call. */
-  readonly lane?: QueueQuota | undefined;
+  readonly quota?: QueueQuota | undefined;
 }
 
 /** The response of the service to a submission: one record for each job. */
@@ -33,13 +33,13 @@ export type Submitted = Answer<JobRecord[]> & { readonly known?: { readonly isSa
 
 /** A submission that waits for its call, or is in flight. */
 export interface WaitingSubmission {
-  parcel: Submission;
+  submission: Submission;
   readonly state: CallState;
   readonly minutes: number;
   /** The time of the first failed attempt to submit it, in milliseconds on the client's clock. */
   failingSince: number | undefined;
   /** The most jobs that its call may contain. It is halved after the service refused a larger call. */
-  maxCompany: number;
+  maxBatchSize: number;
   /** The number of attempts that the service refused because of a limit. */
   refusals: number;
   /** The number of attempts that failed for another reason. */
@@ -55,24 +55,26 @@ export interface WaitingSubmission {
 
 /** The number of jobs in these submissions. */
 export function count(members: readonly WaitingSubmission[]): number {
-  return members.reduce((sum, { parcel }) => sum + parcel.jobs.length, 0);
+  return members.reduce((sum, { submission }) => sum + submission.jobs.length, 0);
 }
 
 /** The quotas of the queues that these submissions belong to. */
-export function lanesOf(members: readonly WaitingSubmission[]): Set<QueueQuota> {
-  return new Set(members.flatMap(({ parcel }) => parcel.lane ?? []));
+export function quotasOf(members: readonly WaitingSubmission[]): Set<QueueQuota> {
+  return new Set(members.flatMap(({ submission }) => submission.quota ?? []));
 }
 
 /** The folder of a submission. When the caller chose none, it is the folder that the queue already has. */
-export function folderOf({ folder, lane }: Submission): Submission['folder'] {
-  return folder.folderId === undefined && lane?.folderId !== undefined
-    ? { ...folder, folderId: lane.folderId }
+export function folderOf({ folder, quota }: Submission): Submission['folder'] {
+  return folder.folderId === undefined && quota?.folderId !== undefined
+    ? { ...folder, folderId: quota.folderId }
     : folder;
 }
 
 /** The request body of one call for these submissions. */
 export function bodyOf(members: readonly WaitingSubmission[]): unknown {
   const [first] = members;
-  const payload = members.flatMap(({ parcel }) => parcel.jobs);
-  return first?.parcel.kind === 'video' ? { ...folderOf(first.parcel), payload } : payload[0];
+  const payload = members.flatMap(({ submission }) => submission.jobs);
+  return first?.submission.kind === 'video'
+    ? { ...folderOf(first.submission), payload }
+    : payload[0];
 }

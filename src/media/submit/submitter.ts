@@ -72,7 +72,7 @@ export class Submitter {
   readonly #parts: SubmitterParts;
   readonly #waiting = new Set<WaitingSubmission>();
   readonly #news = new Notifier();
-  readonly #company = new BatchPolicy();
+  readonly #batchPolicy = new BatchPolicy();
   #slots: Slots | undefined;
   #isRunning = false;
   /** The paid call that waits for the rate limit and is not sent yet. */
@@ -117,19 +117,19 @@ export class Submitter {
    * Submits a submission together with the others that wait. Resolves to `undefined` when another process
    * claims its idempotency key first.
    */
-  async submit(parcel: Submission, state: CallState): Promise<Submitted | undefined> {
+  async submit(submission: Submission, state: CallState): Promise<Submitted | undefined> {
     if (this.#parts.mustBeAlone && this.#waiting.size > 0) {
-      return new Submitter(this.#parts).submit(parcel, state);
+      return new Submitter(this.#parts).submit(submission, state);
     }
-    const { signal, deadline = Number.POSITIVE_INFINITY } = parcel.options;
+    const { signal, deadline = Number.POSITIVE_INFINITY } = submission.options;
     const { clock } = this.#parts;
     const { result, ...settle } = withResolvers<Submitted | undefined>();
     const waiting: WaitingSubmission = {
-      parcel,
+      submission,
       state,
-      minutes: Math.max(...parcel.jobs.map(estimatedMinutes)),
+      minutes: Math.max(...submission.jobs.map(estimatedMinutes)),
       failingSince: undefined,
-      maxCompany: Number.POSITIVE_INFINITY,
+      maxBatchSize: Number.POSITIVE_INFINITY,
       refusals: 0,
       tries: 0,
       isOver: false,
@@ -157,7 +157,7 @@ export class Submitter {
     if (!one.isOver) {
       const outcome = one.state.mayHaveHappened ? 'unknown' : 'not-sent';
       Object.assign(one.state, { hasLeft: false, outcome });
-      const { stop } = one.parcel;
+      const { stop } = one.submission;
       if (stop?.aborted) {
         one.reject(stop.reason); // the caller gave up while the request was in flight
         return;
@@ -172,7 +172,7 @@ export class Submitter {
   #leave(one: WaitingSubmission): void {
     const isWaiting = this.#waiting.delete(one);
     const next = this.#next;
-    if (next && ![...this.#waiting].some(({ parcel }) => parcel.kind === next.kind)) {
+    if (next && ![...this.#waiting].some(({ submission }) => submission.kind === next.kind)) {
       next.call.cancel();
     }
     if (isWaiting) {
@@ -212,7 +212,7 @@ export class Submitter {
       await this.#pauseForNews(Number.POSITIVE_INFINITY);
       return;
     }
-    const at = this.#departsAt(head, slots, now);
+    const at = this.#sendAt(head, slots, now);
     if (at > now) {
       await this.#rest(head, slots, at);
     } else if (!(await this.#hasChecked(head, slots, now))) {
@@ -220,23 +220,23 @@ export class Submitter {
     }
   }
 
-  #departsAt({ parcel }: WaitingSubmission, slots: Slots, now: number): number {
+  #sendAt({ submission }: WaitingSubmission, slots: Slots, now: number): number {
     const { free } = slots;
-    if (free < Math.min(parcel.jobs.length, slots.limit)) {
+    if (free < Math.min(submission.jobs.length, slots.limit)) {
       return Number.POSITIVE_INFINITY;
     }
     // A call carries only one text, so there is nothing to collect for it.
-    if (parcel.kind === 'audio') {
+    if (submission.kind === 'audio') {
       return this.#pausedUntil;
     }
-    const isFilling = parcel.lane?.isFilling && this.#waitingVideos < free;
+    const isFilling = submission.quota?.isFilling && this.#waitingVideos < free;
     const gatheredAt = isFilling ? this.#joinedAt + fillMs : now;
-    const landsAt = this.#inFlightSince === undefined ? now : this.#inFlightSince + maxFlightMs;
-    const at = Math.max(this.#pausedUntil, gatheredAt, landsAt);
+    const answerDueAt = this.#inFlightSince === undefined ? now : this.#inFlightSince + maxFlightMs;
+    const at = Math.max(this.#pausedUntil, gatheredAt, answerDueAt);
     if (!this.#isCrowded(slots)) {
       return at;
     }
-    const usable = Math.min(free, parcel.lane?.capacity ?? free);
+    const usable = Math.min(free, submission.quota?.capacity ?? free);
     return Math.max(at, now + (this.#worthMs(slots) - this.#idleMs) / usable);
   }
 
@@ -272,8 +272,8 @@ export class Submitter {
 
   get #waitingVideos(): number {
     let jobs = 0;
-    for (const { parcel } of this.#waiting) {
-      jobs += parcel.kind === 'video' ? parcel.jobs.length : 0;
+    for (const { submission } of this.#waiting) {
+      jobs += submission.kind === 'video' ? submission.jobs.length : 0;
     }
     return jobs;
   }
@@ -284,7 +284,7 @@ export class Submitter {
    */
   async #rest(head: WaitingSubmission, slots: Slots, at: number): Promise<void> {
     const now = this.#parts.clock.now();
-    const isFull = slots.free < Math.min(head.parcel.jobs.length, slots.limit);
+    const isFull = slots.free < Math.min(head.submission.jobs.length, slots.limit);
     const checkAt = isFull ? this.#checkedAt + checkEveryMs : Number.POSITIVE_INFINITY;
     if (checkAt <= now) {
       await this.#checkAll(slots);
@@ -303,17 +303,21 @@ export class Submitter {
   }
 
   async #pauseForNews(maxMs: number): Promise<void> {
-    const { mustBeAlone: goesAlone, clock } = this.#parts;
+    const { mustBeAlone, clock } = this.#parts;
     // On Workers no other request may wake this one.
-    await this.#news.wait(goesAlone ? Math.min(maxMs, aloneAskAgainMs) : maxMs, clock);
+    await this.#news.wait(mustBeAlone ? Math.min(maxMs, aloneAskAgainMs) : maxMs, clock);
   }
 
   /**
    * Checks the files that hold slots before a call is sent: some may have ended, and the call can then carry
    * more jobs. Returns whether it has checked them.
    */
-  async #hasChecked({ parcel }: WaitingSubmission, slots: Slots, now: number): Promise<boolean> {
-    const counts = parcel.kind === 'video' && this.#isCrowded(slots);
+  async #hasChecked(
+    { submission }: WaitingSubmission,
+    slots: Slots,
+    now: number,
+  ): Promise<boolean> {
+    const counts = submission.kind === 'video' && this.#isCrowded(slots);
     if (!counts || now - this.#checkedAt < freshMs || slots.files.length === 0) {
       return false;
     }
@@ -336,7 +340,7 @@ export class Submitter {
   #inOrder(): WaitingSubmission[] {
     return [...this.#waiting].sort(
       (one, other) =>
-        compare(one.maxCompany, other.maxCompany) ||
+        compare(one.maxBatchSize, other.maxBatchSize) ||
         urgency(one) - urgency(other) ||
         one.refusals + one.tries - other.refusals - other.tries ||
         other.minutes - one.minutes,
@@ -345,7 +349,7 @@ export class Submitter {
 
   /** Makes one call. Resolves when the request is sent, or when the call has ended without being sent. */
   async #send(head: WaitingSubmission, slots: Slots): Promise<void> {
-    const { kind } = head.parcel;
+    const { kind } = head.submission;
     const call = new PaidCall(this.#parts, this.#hostOf(head, slots), head);
     this.#next = { kind, call };
     const over = call.run().finally(() => {
@@ -369,7 +373,7 @@ export class Submitter {
         this.#acceptedAt = this.#parts.clock.now();
         this.#reportedAt = this.#acceptedAt;
         this.#pauses = 0;
-        members.forEach(({ parcel }) => this.#company.accept(parcel.jobs));
+        members.forEach(({ submission }) => this.#batchPolicy.accept(submission.jobs));
       },
       again: (one) => this.#wait(one),
       pause: (firstMs, mostMs, failure) => this.#pause(firstMs, mostMs, failure),
@@ -381,37 +385,37 @@ export class Submitter {
     for (const one of members) {
       this.#waiting.delete(one);
       Object.assign(one.state, { hasLeft: true, outcome: 'unknown' });
-      one.parcel.lane?.leave(one.parcel.jobs.length);
+      one.submission.quota?.leave(one.submission.jobs.length);
     }
     const [first] = members;
-    if (first?.parcel.kind === 'video') {
+    if (first?.submission.kind === 'video') {
       this.#inFlightSince = this.#parts.clock.now();
       // After a job that had to be sent alone, the next call does not wait for idle time to add up.
-      this.#idleMs = this.#company.mayShare(first.parcel) ? 0 : Number.POSITIVE_INFINITY;
+      this.#idleMs = this.#batchPolicy.mayShare(first.submission) ? 0 : Number.POSITIVE_INFINITY;
     }
   }
 
   /** Chooses the submissions of a call: its head, and the others that may share the call and fit into it. */
   #choose(head: WaitingSubmission, slots: Slots): WaitingSubmission[] {
-    const isOpen = this.#company.mayShare(head.parcel);
-    const envelope = batchKeyOf(head.parcel);
+    const isOpen = this.#batchPolicy.mayShare(head.submission);
+    const batchKey = batchKeyOf(head.submission);
     const mayJoin = (one: WaitingSubmission) =>
       isOpen &&
       one !== head &&
-      one.maxCompany === head.maxCompany &&
-      this.#company.mayShare(one.parcel) &&
-      batchKeyOf(one.parcel) === envelope;
+      one.maxBatchSize === head.maxBatchSize &&
+      this.#batchPolicy.mayShare(one.submission) &&
+      batchKeyOf(one.submission) === batchKey;
     const chosen: WaitingSubmission[] = [];
-    const laneJobs = new Map<QueueQuota | undefined, number>();
+    const jobsByQuota = new Map<QueueQuota | undefined, number>();
     let most = slots.free;
     for (const one of [head, ...this.#inOrder().filter(mayJoin)]) {
-      const { jobs, lane } = one.parcel;
-      const jobsOfLane = (laneJobs.get(lane) ?? 0) + jobs.length;
-      const fits = jobs.length <= most && jobsOfLane <= (lane?.capacity ?? jobsOfLane);
+      const { jobs, quota } = one.submission;
+      const jobsOfQuota = (jobsByQuota.get(quota) ?? 0) + jobs.length;
+      const fits = jobs.length <= most && jobsOfQuota <= (quota?.capacity ?? jobsOfQuota);
       if (this.#waiting.has(one) && fits) {
         chosen.push(one);
-        most = Math.min(most, head.maxCompany) - jobs.length;
-        laneJobs.set(lane, jobsOfLane);
+        most = Math.min(most, head.maxBatchSize) - jobs.length;
+        jobsByQuota.set(quota, jobsOfQuota);
       }
     }
     return chosen;
@@ -420,24 +424,24 @@ export class Submitter {
   // When several processes share the slots, a call is sent only if it gets enough slots at once. If every process
   // took single slots, all of their calls would carry few jobs. After ten minutes without an accepted call, one
   // slot is enough.
-  #fewestSlots({ parcel, maxCompany }: WaitingSubmission, slots: Slots): number {
+  #fewestSlots({ submission, maxBatchSize }: WaitingSubmission, slots: Slots): number {
     const isPatient = this.#parts.clock.now() - this.#acceptedAt < maxWithoutMs;
-    const hasCompany = parcel.kind === 'video' && this.#company.mayShare(parcel);
-    if (!hasCompany || !slots.areShared || !isPatient || !this.#isCrowded(slots)) {
+    const mayShare = submission.kind === 'video' && this.#batchPolicy.mayShare(submission);
+    if (!mayShare || !slots.areShared || !isPatient || !this.#isCrowded(slots)) {
       return 1;
     }
     const fewest = Math.ceil((slots.limit * this.#spacingMs) / usualJobMs);
-    return Math.min(this.#waitingVideos, maxCompany, fewest);
+    return Math.min(this.#waitingVideos, maxBatchSize, fewest);
   }
 
   #mayWait(one: WaitingSubmission): boolean {
     const now = this.#parts.clock.now();
     one.failingSince ??= now;
-    const { lane } = one.parcel;
-    const isInTime = now - one.failingSince <= (lane?.deadlineMs ?? usualPatienceMs);
-    const { retries = this.#parts.retries } = one.parcel.options;
+    const { quota } = one.submission;
+    const isInTime = now - one.failingSince <= (quota?.deadlineMs ?? usualPatienceMs);
+    const { retries = this.#parts.retries } = one.submission.options;
     const most = retries === 0 ? 0 : maxRefusals;
-    return isInTime && (lane !== undefined || one.refusals <= most);
+    return isInTime && (quota !== undefined || one.refusals <= most);
   }
 
   #pause(firstMs: number, mostMs = firstMs, failure?: unknown): void {
@@ -459,20 +463,20 @@ function withResolvers<T>() {
   return { result, resolve, reject };
 }
 
-function mayLeave({ parcel }: WaitingSubmission): boolean {
-  return !parcel.lane || parcel.lane.capacity >= parcel.jobs.length;
+function mayLeave({ submission }: WaitingSubmission): boolean {
+  return !submission.quota || submission.quota.capacity >= submission.jobs.length;
 }
 
-function urgency({ parcel }: WaitingSubmission): number {
-  return parcel.options.priority === 'bulk' ? 1 : 0;
+function urgency({ submission }: WaitingSubmission): number {
+  return submission.options.priority === 'bulk' ? 1 : 0;
 }
 
 function compare(one: number, other: number): number {
   return one === other ? 0 : one - other;
 }
 
-function lateError({ parcel, state }: WaitingSubmission): PostreelError {
-  const { method, path } = routes[parcel.kind];
+function lateError({ submission, state }: WaitingSubmission): PostreelError {
+  const { method, path } = routes[submission.kind];
   if (!state.hasLeft && !state.mayHaveHappened) {
     state.outcome = 'not-sent';
     const message = `${method} ${path} was not sent: neither the rate limit nor the pending slots had room for it before its \`deadline\`.`;
