@@ -184,7 +184,7 @@ export function ownLimitOf(fault: unknown): string | undefined {
       /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(String(read(cause, 'code'))),
   );
   return isLimit
-    ? '`fetch` ended it by a limit of its own, which is 300 s without data in Node and Bun; pass a `fetch` with a longer one'
+    ? '`fetch` ended it at its own time limit, which is 300 s without data in Node and Bun; pass a `fetch` with a longer limit'
     : undefined;
 }
 

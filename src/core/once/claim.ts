@@ -48,7 +48,7 @@ export class HeldClaim {
     this.#schedule();
   }
 
-  /** Did a renewal come too late? Then other processes take the outcome for unknown. */
+  /** Did a renewal come too late? Then other processes treat the outcome as unknown. */
   get hasExpired(): boolean {
     return this.#ledger.clock.now() >= this.#aliveUntil;
   }

@@ -251,7 +251,7 @@ export class Ledger {
       if (!this.#isFailing) {
         this.#isFailing = true;
         this.#parts.warn(
-          `${sentence(error)} What became of a call is written as soon as the journal answers; if the process ends before that, it counts as unknown.`,
+          `${sentence(error)} The outcome of the call is written as soon as the journal answers. If the process ends before that, the outcome counts as unknown.`,
         );
       }
       // On Workers no request may wait for another one, so each request retries for itself.
@@ -282,7 +282,7 @@ export class Ledger {
     this.#retrying.delete(place);
     this.#postponed.add(place);
     this.#parts.warn(
-      'The journal still cannot be written. It is tried again with the next call that has a key; until then other processes take what became of the call for unknown.',
+      'The journal still cannot be written. The next call with a key tries again. Until then, other processes treat the outcome of the call as unknown.',
     );
   }
 

@@ -249,7 +249,7 @@ export function keyIn({ once }: { readonly once?: unknown }): string {
     return once;
   }
   const what = once === '' ? 'an empty text' : kindOf(once);
-  const message = `must be a text that is not empty; got ${what}. A key that was never set would not keep the call from being made twice`;
+  const message = `must be a text that is not empty; got ${what}. An unset key cannot prevent a duplicate`;
   throw invalidRequest([{ field: 'once', message }]);
 }
 
@@ -264,7 +264,7 @@ function unknownOutcome({ key, call }: OnceKey): PostreelError {
 /** The error if a claim could not be renewed: other processes may have seen it expire. */
 function claimExpired({ key, call }: OnceKey): PostreelError {
   return new PostreelError(
-    `The claim of the key "${key}" of ${call} could not be renewed in time, because the journal did not answer or the process was suspended. Other processes may take the outcome for unknown, so no further attempt is made. Make the call again once the journal answers.`,
+    `The claim of the key "${key}" of ${call} could not be renewed in time, because the journal did not answer or the process was suspended. Other processes may treat the outcome as unknown, so no further attempt is made. Make the call again once the journal answers.`,
     { code: 'JOURNAL_UNAVAILABLE', outcome: 'not-sent' },
   );
 }

@@ -71,7 +71,7 @@ export class SlotLeases {
         clock: this.#clock,
       });
       if (!isList(taken)) {
-        throw new TypeError('its answer is no list of places');
+        throw new TypeError('its response is not a list of leases');
       }
       this.#health.succeeded();
       return taken;

@@ -26,7 +26,7 @@ it.each([
   const { error } = await client.send(mail).safe();
   expect(error).toMatchObject({ name: 'TimeoutError', code: 'TIMEOUT', outcome: 'unknown' });
   expect(error?.message).toMatch(
-    /in time: `fetch` ended it by a limit of its own, .* taken effect\.$/,
+    /in time: `fetch` ended it at its own time limit, .* taken effect\.$/,
   );
   expect(service.arrivals.get('POST /v1/send')).toBe(1);
 });
