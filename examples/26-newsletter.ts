@@ -1,5 +1,4 @@
-// Sends a newsletter to a segment. A second run finds the campaign by its name, and sends no second
-// one.
+// Sends a newsletter to a segment. A second run finds the campaign by its name and does not send it again.
 // Run: npx tsx --env-file=.env 26-newsletter.ts
 import { MessagingClient, where } from 'postreel';
 
