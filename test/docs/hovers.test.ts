@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { readSources } from '../support/sources.js';
 
 const times = /timeout|deadline|interval|maxAge|expires/i;
-const inside = /^(cli|testing|transport|tracker\/queue|media\/queue\/(steps|estimate))\//;
+const inside = /^(agents|cli|testing|transport|tracker\/queue|media\/queue\/(steps|estimate))\//;
 const unit = /millisecond|second|minute/i;
 
 it('every number that is a time says its unit, in its name or in its hover', () => {
