@@ -24,19 +24,17 @@ export function isReserved(key: string): key is ReservedKey {
 // because it has no public name: the declarations of users then contain its structure.
 /** Makes each reserved key a compile error, whose message says why. */
 type NoReservedKeys = {
-  readonly id?: ReservedField<'the service sets `id`'>;
-  readonly svc_id?: ReservedField<'the service sets `svc_id`'>;
-  readonly svc_email?: ReservedField<'the service sets `svc_email`'>;
-  readonly email?: ReservedField<'use the field `email` next to `data`'>;
-  readonly unsubscribeUrl?: ReservedField<'the service sets `unsubscribeUrl`'>;
-  readonly subscribeUrl?: ReservedField<'the service sets `subscribeUrl`'>;
-  readonly manageUrl?: ReservedField<'the service sets `manageUrl`'>;
+  readonly id?: 'the service sets `id`' & NoValue;
+  readonly svc_id?: 'the service sets `svc_id`' & NoValue;
+  readonly svc_email?: 'the service sets `svc_email`' & NoValue;
+  readonly email?: 'use the field `email` next to `data`' & NoValue;
+  readonly unsubscribeUrl?: 'the service sets `unsubscribeUrl`' & NoValue;
+  readonly subscribeUrl?: 'the service sets `subscribeUrl`' & NoValue;
+  readonly manageUrl?: 'the service sets `manageUrl`' & NoValue;
 };
 
-/** A type without values. The compiler writes the reason in its message. */
-type ReservedField<Reason extends string> = Reason & { readonly [reserved]: true };
-
-declare const reserved: unique symbol;
+/** Makes a text a type without values: the compiler writes the text in its message. */
+type NoValue = { readonly isReserved: true };
 
 /** A value that is used for this email or event only and not stored on the contact. */
 export interface Transient<Value extends DataValue = DataValue> {
