@@ -75,7 +75,7 @@ export const files: readonly Misuse[] = [
       const made = await mediaOfFake().generate.audio({ content: 'Hi', voiceId: 'v' });
       await made.waitForFile({ timeout: 50 });
     },
-    /not finished within \d+ ms .* call `resume\({ timeout }\)`/,
+    /not finished within \d+ ms .* Call `resume\({ timeout }\)`/,
   ],
   [
     'a wait for the list of jobs',
