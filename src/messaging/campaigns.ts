@@ -215,7 +215,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   }
 
   /** Creates a campaign as a draft; `send()` sends it. */
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the compiler then names the wrong property
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- it makes the compiler name the property that is wrong
   create<Id extends string | undefined = undefined>(
     // A new campaign has no `id`. The compiler then compares it with new ones only, and names the field that is wrong.
     body: CampaignCreate<Fields> & { id?: Id },
@@ -238,7 +238,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   }
 
   /** Replaces all fields of a campaign. */
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the compiler then names the wrong property
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- it makes the compiler name the property that is wrong
   replace<Id extends string | undefined = undefined>(
     id: string,
     body: CampaignCreate<Fields> & { id?: Id },

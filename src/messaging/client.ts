@@ -193,7 +193,7 @@ export class MessagingClient<
    * recipients one after another: after an error with the outcome `'unknown'`, some of them may
    * have received it.
    */
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the compiler then names the wrong property
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- it makes the compiler name the property that is wrong
   send<Template extends string | undefined = undefined>(
     // The compiler compares an email without a `template` with `ContentSend` only, and names the field that is missing.
     body: SendRequest<Fields> & { template?: Template },

@@ -172,7 +172,7 @@ export class Segments<Fields extends object = object> implements NamesOf<typeof 
   }
 
   /** Creates a segment: a dynamic one with a condition, or a static one without a condition. */
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the compiler then names the wrong property
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- it makes the compiler name the property that is wrong
   create<Id extends string | undefined = undefined>(
     // A new segment has no `id`. The compiler then compares it with new ones only, and names the field that is wrong.
     body: SegmentCreate<Fields> & { id?: Id },

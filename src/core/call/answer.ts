@@ -60,8 +60,8 @@ export function readAnswer(received: Received, call: PreparedCall): unknown {
     throw apiError(received, call, status);
   }
   if (isRecord(body) && body['success'] === false) {
-    // An error with HTTP 200 has its real status in the body, if anywhere. Without one it counts as a 400, unless
-    // the service may have done a part of the work.
+    // An error with HTTP 200 may state its real status in the body. Without it the error counts as a 400: the service
+    // did nothing. A call for several emails or jobs may have been done in part, so there the outcome is unknown.
     const { statusCode } = isRecord(body['error']) ? body['error'] : {};
     const unstated = call.isPartial(undefined) ? undefined : 400;
     throw apiError(received, call, typeof statusCode === 'number' ? statusCode : unstated);

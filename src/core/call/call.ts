@@ -45,8 +45,8 @@ export function callSite(): CallSite {
   return site;
 }
 
-// A call may run inside another call. The stack of the inner call then has only frames of this library, so the
-// line of the outer call replaces that of the inner call, never the other way round.
+// Errors whose stack names a line of the program. Some calls make further calls, e.g. `sendEach()` calls `send()`.
+// The stack of such a further call has only frames of this library, so the line of the outer call replaces it.
 const located = new WeakMap<PostreelError, 'call' | 'outer call'>();
 
 /** Changes the stack of an error of this library so that it leads to the line that made the call. */

@@ -1,8 +1,6 @@
 import { maxDelayMs } from '../async.js';
 import type { PostreelError } from '../errors.js';
 
-/** How long the service asks to wait, and how long a call or a rate limit then waits. */
-
 /** How long to wait after this failure, in milliseconds. After a 429 that names no time, one window. */
 export function pauseMs(failure: PostreelError, attempt: number, windowMs: number): number {
   return failure.status === 429

@@ -10,7 +10,8 @@ export type SchemaMap = ReadonlyMap<Route, RouteSchemas>;
 // Far more than a person reads, and more than a page of these services holds.
 const maxIssues = 100;
 const maxItems = 1_000;
-// `isSmall()` and the schema each visit every value once: at most ten thousand visits for a response.
+// A response with more values is not checked as a whole. The check reads each value twice: first `isSmall()` counts
+// the values, then the schema checks them.
 const maxNodes = 5_000;
 const maxNodesOfItem = maxNodes / 4;
 

@@ -22,8 +22,8 @@ export interface KeyedCall<T> {
   /** Builds the result from an answered entry; `undefined` if the call is to be sent again over this entry. */
   replay(answered: StoredEntry<Answered>): T | undefined | Promise<T | undefined>;
   /**
-   * Claims the key, in place of the entry `over` if there is one, and sends the call. Resolves to `undefined`
-   * if another process has claimed the key first: nothing was sent.
+   * Claims the key and sends the call. The claim replaces the entry `over`, if there is one. Resolves to `undefined`
+   * if another process claimed the key first; in that case nothing was sent.
    */
   send(over: StoredEntry | undefined): Promise<T | undefined>;
   /** The error if an earlier call with the key may have taken effect. */

@@ -4,7 +4,7 @@ import type { Ledger } from './ledger.js';
 /** The keys of one client. */
 export interface KeyScope {
   readonly ledger: Ledger;
-  /** Shared by all clients with this journal: their calls with one key wait for each other. */
+  /** All clients with this journal share the loop, so that two calls with the same key wait for each other. */
   readonly loop: ClaimLoop;
   /** The prefix that separates this project's keys from those of other projects in the same store. */
   readonly scope: string;

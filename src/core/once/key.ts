@@ -8,7 +8,7 @@ export interface OnceKey {
   readonly key: string;
   /** The call, as the journal lists it. */
   readonly call: string;
-  /** The fingerprint of the content; empty if the key accepts any content. */
+  /** The fingerprint of the request's content. Empty for `sendEach()`, whose keys accept any content. */
   readonly print: string;
   /** Makes the call again if its outcome is unknown. */
   readonly sendsUnknown: boolean;

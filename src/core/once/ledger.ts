@@ -299,9 +299,9 @@ export class Ledger {
    *     the store holds                          the change
    *     the target                               is done
    *     the expected text                        is dropped: the store did not swap
-   *     a text that this process sent earlier    is swapped again from that text
-   *     nothing: the store lost the key          is swapped again from nothing
-   *     an entry that the target may replace     is swapped again from that entry: see `mayReplace()`
+   *     an older text of this process            is sent again: replace that older text
+   *     nothing: the store lost the key          is sent again: create the entry
+   *     an entry that the target may replace     is sent again: replace that entry, see `mayReplace()`
    *     an entry of another process              is dropped
    *
    * A dropped answer is kept under a separate key, unless the store holds the same answer. `change()` may set

@@ -28,7 +28,7 @@ type StockFootage = {
   visuals?: 'stock' | undefined;
   /** Public image URLs to use along with the stock footage, at most 100. */
   mediaUrls?: readonly string[] | undefined;
-  /** Only takes effect with `visuals: 'ai'`. */
+  /** The service uses it only if `visuals` is `'ai'`. */
   artStyle?: ArtStyle | undefined;
   aiVideoModel?: never;
   aiVideoClipPercentage?: number | undefined;
@@ -53,7 +53,7 @@ type ImageLibrary = {
   visuals: 'library';
   /** Public image URLs, at most 100. */
   mediaUrls: readonly string[];
-  /** Only takes effect with `visuals: 'ai'`. */
+  /** The service uses it only if `visuals` is `'ai'`. */
   artStyle?: ArtStyle | undefined;
   aiVideoModel?: never;
   aiVideoClipPercentage?: number | undefined;

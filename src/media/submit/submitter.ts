@@ -390,7 +390,7 @@ export class Submitter {
     const [first] = members;
     if (first?.submission.kind === 'video') {
       this.#inFlightSince = this.#parts.clock.now();
-      // After a job that had to be sent alone, the next call does not wait for idle time to add up.
+      // This job had to be sent alone, so the slots of the call are not used up: send the next call at once.
       this.#idleMs = this.#batchPolicy.mayShare(first.submission) ? 0 : Number.POSITIVE_INFINITY;
     }
   }

@@ -29,7 +29,7 @@ export type FieldsOf<Table extends Rules> = {
   [Name in keyof Table as Table[Name] extends Always ? never : Name]?: ValueOf<Table[Name]>;
 };
 
-/** Rules between fields: called with the fields that are right by themselves. */
+/** Rules between fields. Called with the fields that satisfy their own rules. */
 export type Between<Table extends Rules> = (fields: Partial<FieldsOf<Table>>) => FieldError[];
 
 /** Reads the fields of a table out of a body, with the defaults filled in. Other fields are ignored. */
@@ -65,12 +65,12 @@ function missing({ isRequired }: Rule): Complaint[] {
 /** One complaint about a whole value. */
 export const wrong = (message: string, code = 'invalid_value'): Complaint[] => [{ message, code }];
 
-/** The same rule for a field that must be there. */
+/** The rule, for a required field. */
 export function required<Value>(rule: Rule<Value>): Rule<Value> & { readonly isRequired: true } {
   return { ...rule, isRequired: true };
 }
 
-/** The same rule for a field that has a value when it is left out. */
+/** The rule, for a field with a default. */
 export function optional<Value>(
   rule: Rule<Value>,
   value: Value,
@@ -96,7 +96,7 @@ export const text = typed('a string', isText);
 export const flag = typed('a boolean', (value) => typeof value === 'boolean');
 export const record = typed('an object', isRecord);
 
-/** A text of at least one character, and at most so many. */
+/** A text of 1 to `max` characters. */
 export const filled = (max = Infinity): Rule<string> =>
   typed('a string', isText, (value) => {
     if (value === '') {
@@ -137,12 +137,12 @@ export const numberFrom = (low: number, high: number): Rule<number> => {
   );
 };
 
-/** `null`, or what the rule allows. */
+/** The rule, which `null` satisfies too. */
 export const orNull = <Value>(rule: Rule<Value>): Rule<Value | null> => ({
   check: (value) => (value === null ? [] : rule.check(value)),
 });
 
-/** An array of at most so many items; the complaints about an item are at its index. */
+/** An array of at most `max` items. A complaint about an item is at the item's index. */
 export const listOf = <Value>(item: Rule<Value>, max = Infinity): Rule<readonly Value[]> => ({
   check(values) {
     if (!Array.isArray(values)) {
@@ -156,7 +156,7 @@ export const listOf = <Value>(item: Rule<Value>, max = Infinity): Rule<readonly 
   },
 });
 
-/** An array of strings, at most so many. */
+/** An array of at most `max` strings. */
 export const texts = (max = Infinity): Rule<readonly string[]> =>
   typed('an array of strings', isTexts, (values) =>
     values.length > max ? wrong(`takes at most ${max} items.`, 'too_many') : [],

@@ -273,7 +273,7 @@ interface Facts {
   readonly hasMxRecords: boolean;
 }
 
-/** Aliases, plus addresses and personal providers are told, but nothing is wrong with them. */
+/** An alias, a plus address or a personal provider is reported, but does not make an address invalid. */
 function reasonsAgainst({ isDisposable, isTypo, domainExists, hasMxRecords }: Facts): string[] {
   return [
     ...(domainExists ? [] : ['The domain does not exist.']),

@@ -5,7 +5,7 @@ import type { FakeRequest, Handlers } from '../core/types.js';
 import { listAnswer, type List, type Listed } from './lists.js';
 import type { Project, Scope } from './state.js';
 
-/** One kind of record of a project: what the endpoints of each kind have in common. */
+/** One kind of record in a project, such as templates. `crud()` makes the handlers of its endpoints. */
 export interface Resource<Item extends Listed> {
   /** The path of its endpoints, and its name in lists, e.g. `templates`. */
   readonly name: string;
