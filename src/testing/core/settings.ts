@@ -113,7 +113,7 @@ function check(name: string, values: readonly Value[], value: unknown): Value {
   if (found !== undefined) {
     return found;
   }
-  const isPlain = ['object', 'function', 'symbol'].includes(typeof value);
-  const got = isPlain ? typeof value : String(value);
+  const hasNoText = ['object', 'function', 'symbol'].includes(typeof value);
+  const got = hasNoText ? typeof value : String(value);
   throw new TypeError(`\`behavior.${name}\` must be one of ${values.join(', ')}; got ${got}.`);
 }

@@ -179,12 +179,17 @@ const shapes: Readonly<Record<string, (facts: ErrorFacts) => unknown>> = {
   envelope,
   cut: envelope,
   legacy: (facts) => (facts.isLegacy ? legacy(facts) : envelope(facts)),
-  bare: ({ refusal }) => ({ error: refusal.message }),
-  error: ({ refusal }) => ({ error: refusal.message }),
+  bare: errorOnly,
+  error: errorOnly,
   message: ({ refusal }) => ({ success: false, message: refusal.message }),
   html: ({ refusal }) => `<html><body><h1>${refusal.message}</h1></body></html>`,
   empty: () => undefined,
 };
+
+/** A body of the message alone: `bare` for messaging, `error` for media. */
+function errorOnly({ refusal }: ErrorFacts): unknown {
+  return { error: refusal.message };
+}
 
 /** messaging, Errors: the envelope. */
 function envelope({ refusal, requestId, now }: ErrorFacts): unknown {
