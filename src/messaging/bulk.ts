@@ -31,7 +31,7 @@ import {
   untilAborted,
   type RowSource,
 } from './shared/row-source.js';
-import { emailProblem, isId, normalizeEmail } from './shared/values.js';
+import { emailProblem, idProblem, normalizeEmail } from './shared/values.js';
 
 /**
  * Calls for any number of rows. The rows are checked and split into batches. Each batch is queued as a job, and the
@@ -236,8 +236,7 @@ export async function* idBatches(
   ids: RowSource<string>,
   from = 0,
 ): AsyncGenerator<Batch<string, ContactSelection>, void, undefined> {
-  const problem = (id: unknown) => (isId(id) ? undefined : 'must be an id, as a string');
-  for await (const block of checkedBlocks(ids, limits.bulkContacts, problem, from)) {
+  for await (const block of checkedBlocks(ids, limits.bulkContacts, idProblem, from)) {
     const keys = block.rows.map(({ row }) => row);
     yield { ...block, body: { contactIds: [...new Set(keys)] }, keys, namedBy: 'contactId' };
   }

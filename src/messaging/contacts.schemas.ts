@@ -3,7 +3,7 @@ import type { FileInput } from '../core/values.js';
 import type { SchemasFor } from '../core/call/route.js';
 import { limits } from './limits.js';
 import { contactData, storedDataWarnings } from './shared/data.schemas.js';
-import { emailProblem, isId, normalizeEmail } from './shared/values.js';
+import { emailProblem, idProblem, normalizeEmail } from './shared/values.js';
 import { email, knownOf, limit, open } from './shared/values.schemas.js';
 import type { routes } from './contacts.js';
 import type { ContactLookup, ContactSelection } from './contacts.types.js';
@@ -41,7 +41,7 @@ const lookup = listBody<ContactLookup>('emails', emailList);
 const idList = {
   max: limits.bulkContacts,
   items: 'ids',
-  itemProblem: (item: unknown) => (isId(item) ? undefined : 'must be an id, as a string'),
+  itemProblem: idProblem,
 };
 const selectionFor = (all: string) =>
   listBody<ContactSelection>('contactIds', { ...idList, hint: `Use \`contacts.${all}()\`` });

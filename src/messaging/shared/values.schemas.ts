@@ -3,7 +3,7 @@ import { largestPage, type KnownFields } from '../../core/call/route.js';
 import { isDate, isRecord, type Timestamp } from '../../core/values.js';
 import { limits } from '../limits.js';
 import type { Filter } from './filters.js';
-import { emailProblem, isId, normalizeEmail } from './values.js';
+import { emailProblem, idProblem, normalizeEmail } from './values.js';
 
 // Date.parse() accepts many texts that are not ISO 8601 date-times, and takes a time without a zone as local time.
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)$/i;
@@ -28,8 +28,8 @@ export function knownOf(schema: { shape: object }): KnownFields {
 export const filter = z.custom<Filter>(isRecord, 'must be an object');
 
 /** An id as a method returned it. */
-export const id = z.custom<string>(isId, {
-  error: ({ input }) => (input === '' ? 'must not be empty' : 'must be an id, as a string'),
+export const id = z.custom<string>((value) => idProblem(value) === undefined, {
+  error: ({ input }) => (input === '' ? 'must not be empty' : idProblem(input)),
 });
 
 /** An email address. */

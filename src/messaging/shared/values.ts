@@ -131,7 +131,7 @@ export function emailKey(email: string): string {
   return email.trim().toLowerCase();
 }
 
-/** Is this an id? Ids are strings. */
-export function isId(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
+/** The problem of a value that is not an id. Ids are strings. */
+export function idProblem(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? undefined : 'must be an id, as a string';
 }
