@@ -10,6 +10,7 @@ import { cleanEnv, install, installCommand, nodeFolder, Skipped } from './instal
 import { run, visit, type End, type Place } from './machine.js';
 import { startService, type Service } from './service.js';
 import type { Project, Row } from './table.js';
+import { hasOurWarning } from './warnings.js';
 
 /** One line of the table. */
 export interface Cell {
@@ -83,10 +84,6 @@ async function prepare(project: Project, base: string, tarball: string): Promise
   return place;
 }
 
-// A bundler's warning about our package: the word, then our name on it or in the lines that explain
-// it. What a framework's next version says about itself is not ours.
-const warning = /warn(ing)?s?\b(.*\n){0,6}?.*(node_modules\/|["'`])postreel\b/i;
-
 type Verdict = readonly [result: Cell['result'], reason?: string, output?: string];
 
 async function tryRow(row: Row, place: Place, service: Service): Promise<Verdict> {
@@ -96,7 +93,7 @@ async function tryRow(row: Row, place: Place, service: Service): Promise<Verdict
   if (!isGood) {
     return ['FAILED', row.run ?? row.serve ?? '', output];
   }
-  if (row.noWarnings && warning.test(output)) {
+  if (row.noWarnings && hasOurWarning(output)) {
     return ['FAILED', `${row.run ?? ''} warns`, output];
   }
   if (!output.includes(row.answer ?? '')) {

@@ -3,7 +3,7 @@ export interface Row {
   readonly name: string;
   /** A command of the project that ends by itself, with 0. */
   readonly run?: string;
-  /** Whether a printed warning about our package is a failure. @default false */
+  /** Whether a warning that our package causes is a failure. @default false */
   readonly noWarnings?: boolean;
   /** Or a command that serves on `$PORT`, and the path of it that is opened. */
   readonly serve?: string;
