@@ -187,8 +187,10 @@ describe('a job with `once`', () => {
     await pass(1_000);
     expect((await client.journal.pending()).unknown).toMatchObject([{ jobs: [video()] }]);
     expect(warnings).toEqual([expect.stringContaining('keeps the process alive')]);
-    const { error } = await inTime(ending(make('film/1')));
-    expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    const again = client.generate.video(video(), { once: 'film/1' });
+    const { error } = await inTime(ending(again));
+    expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN', outcome: 'unknown' });
+    expect(again.outcome).toBe('unknown');
     await pass(3 * minuteMs);
     const job = await inTime(make('film/1'));
     expect(job.fileId).toBe(fake.files[0]!.fileId);
