@@ -14,6 +14,7 @@ import { watchedJournal } from '../support/once/store.js';
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' };
 const call = 'POST /v1/send';
 const once = 'receipt/1042';
+const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
 
 let fake: FakeMessaging;
 let journal: JournalStore;
@@ -186,8 +187,10 @@ describe('the claim of a key', () => {
     });
     const [first, second] = await Promise.all([messaging.send(mail, { once }), watching]);
     expect(second).toMatchObject({ data: first, replayed: true });
-    expect(watched.written()).toEqual(['claimed', 'claimed', 'answered']);
-    expect(watched.texts[0]).not.toBe(watched.texts[1]); // each claim is unique
+    expect(watched.written()).toEqual(['claimed', 'claimed', 'claimed', 'answered']);
+    const idle = watched.texts.map((text) => text.includes('"idle":true'));
+    expect(idle.filter(Boolean)).toHaveLength(1); // during the pause after the 429
+    expect(idle.at(-2)).toBe(false);
     expect(fake.outbox).toHaveLength(1);
   });
 
@@ -195,7 +198,11 @@ describe('the claim of a key', () => {
     await sendThenKill();
     const before = fake.requests.length;
     const failure = await failureOf(clientOf().send(mail, { once, deadline: 5_000 }));
-    expect(failure).toMatchObject({ code: 'DEADLINE_EXCEEDED', outcome: 'not-sent' });
+    expect(failure).toMatchObject({
+      code: 'DEADLINE_EXCEEDED',
+      outcome: 'unknown', // the other call may take effect
+      message: expect.stringContaining('make this call again with the same key') as string,
+    });
     expect(fake.requests).toHaveLength(before);
   });
 
@@ -207,7 +214,7 @@ describe('the claim of a key', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     abort.abort('enough');
     expect(await failureOf(waiting)).toBe('enough');
-    expect(waiting.outcome).toBe('not-sent');
+    expect(waiting.outcome).toBe('unknown');
   });
 
   it('of a killed process becomes unknown when it expires', async () => {
@@ -224,11 +231,38 @@ describe('the claim of a key', () => {
     expect(fake.requests).toEqual([]);
   });
 
+  it.each<[string, () => Promise<Response>]>([
+    ['a 429', () => Promise.resolve(Response.json({}, { status: 429 }))],
+    [
+      'a refused connection',
+      () => Promise.reject(new TypeError('fetch failed', { cause: refused })),
+    ],
+  ])(
+    'of a process that was killed in the pause after %s expires, then the call is sent',
+    async (_, fetch) => {
+      const watched = watchedJournal();
+      let writes = 0;
+      // The process claims the key, notes that the attempt did nothing, and is killed.
+      watched.before((verb) => {
+        const isKilled = verb === 'swap' && ++writes > 2;
+        return isKilled ? new Promise(() => undefined) : undefined;
+      });
+      const dying = clientOf({ journal: watched.journal, rateLimit: false, fetch });
+      dying.send(mail, { once }).catch(() => undefined);
+      await expect.poll(() => writes).toBeGreaterThan(2);
+      expect(fake.outbox).toHaveLength(0);
+      const next = clientOf({ journal: watched.memory });
+      expect(await next.send(mail, { once })).toMatchObject({ emails: [{}] });
+      expect(fake.outbox).toHaveLength(1);
+      expect(await statesOf(next)).toEqual(['answered']);
+    },
+  );
+
   it('is not taken over before it expires, also if the caller allows a repeat', async () => {
     await sendThenKill({ timeout: 600_000 });
     const again = { once, retry: { unknownOutcome: true } };
     const early = clientOf().send(mail, { ...again, deadline: 250_000 });
-    expect(await failureOf(early)).toMatchObject({ outcome: 'not-sent' });
+    expect(await failureOf(early)).toMatchObject({ outcome: 'unknown' });
     expect(fake.requests).toEqual([]);
     await clientOf().send(mail, again); // waits until the claim expires
     expect(fake.outbox).toHaveLength(1);

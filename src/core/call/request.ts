@@ -61,6 +61,8 @@ export interface SendHooks {
    * it resolves to a body, that body is sent instead of the given one.
    */
   readonly beforeSending?: (() => Promise<unknown>) | undefined;
+  /** Runs after an attempt that will be repeated, before the pause. It must not throw. */
+  readonly beforePause?: (() => Promise<void>) | undefined;
   /**
    * Receives the body of a successful response that arrives after the caller gave up; then the request is
    * not aborted.

@@ -17,7 +17,11 @@ interface RetryTerms {
   /** Does the rate limit wait out a 429 for all calls? Then no call waits by itself. */
   readonly budgetWaits: boolean;
   readonly maxQueueMs: number;
-  readonly onRetry: (facts: { attempt: number; delayMs: number; error: PostreelError }) => void;
+  readonly onRetry: (facts: {
+    attempt: number;
+    delayMs: number;
+    error: PostreelError;
+  }) => Promise<void> | undefined;
 }
 
 /**
@@ -64,7 +68,7 @@ export async function repeat<Answer>(
       const retryAfterMs = failure.retryAfterMs ?? Math.min(Math.ceil(delayMs), maxDelayMs);
       throw Object.assign(failure, { retryAfterMs });
     }
-    terms.onRetry({ attempt: attemptNumber, delayMs, error: failure });
+    await terms.onRetry({ attempt: attemptNumber, delayMs, error: failure });
     if (!isWaitedOut) {
       await sleep(delayMs, signal, clock);
     }

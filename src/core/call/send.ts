@@ -265,8 +265,10 @@ export class Transport {
       windowMs: settings.windowMs,
       maxQueueMs: settings.maxQueueMs,
       budgetWaits: budget !== undefined,
-      onRetry: (facts: { attempt: number; delayMs: number; error: PostreelError }) =>
-        events.emit('retry', { ...factsOf(call), ...facts }),
+      onRetry: (facts: { attempt: number; delayMs: number; error: PostreelError }) => {
+        events.emit('retry', { ...factsOf(call), ...facts });
+        return call.input.hooks?.beforePause?.();
+      },
     };
     return repeat(call, (number) => this.#attempt(number, call, key, budget), terms);
   }

@@ -3,7 +3,7 @@ import { oneOf, readOptions } from '../options.js';
 import { isRecord } from '../values.js';
 import { journalMissing, placeOf } from './key.js';
 import type { KeyScope } from './key-scope.js';
-import { isAlive } from './ledger.js';
+import { isAlive, isIdle } from './ledger.js';
 
 /** A key of the journal, and the state of its call. */
 export interface JournalEntry {
@@ -82,6 +82,9 @@ async function* entriesOf(keys: KeyScope): AsyncGenerator<JournalEntry, void, un
       const isOwn = one === scope ? key !== '' : known.entry.owner === owner;
       if (isOwn && keys.hasCall(call)) {
         const isDead = state === 'claimed' && !isAlive(known);
+        if (isDead && isIdle(known)) {
+          continue; // the key is free
+        }
         yield { key, call, state: isDead ? 'unknown' : state, ageMs: known.ageMs };
       }
     }

@@ -1,8 +1,10 @@
 import { hasIoContexts, sleep } from '../async.js';
 import { inTime, notSentInTime, type CallState, type Deadline } from '../call/call.js';
+import { TimeoutError } from '../errors.js';
 import {
   isAlive,
   isAnswered,
+  isIdle,
   leftMsOf,
   takenOver,
   type Answered,
@@ -45,6 +47,7 @@ const askAgainMs = 1_000;
  *     of other content        rejects with `ONCE_CONFLICT`: `find()` does this
  *     answered                gets the response of the entry; or is sent over the entry: `replay()` decides
  *     claimed, alive          waits, then reads the entry again
+ *     claimed, expired, idle  claims the key and is sent
  *     claimed, expired        rejects with `OUTCOME_UNKNOWN`; with `sendsUnknown` it is sent over the entry
  *     unknown                 as for an expired claim
  *
@@ -62,7 +65,7 @@ export class ClaimLoop {
       const other = hasIoContexts() ? undefined : this.#running.get(place);
       if (other) {
         const ended = other.catch(() => undefined);
-        await inTime(ended, deadline);
+        await whileClaimed(call, () => inTime(ended, deadline));
         continue;
       }
       const run = this.#findOrSend(call);
@@ -89,8 +92,11 @@ export class ClaimLoop {
       return result;
     }
     if (isAlive(found)) {
-      await waitFor(found, call);
+      await whileClaimed(call, () => waitFor(found, call));
       return undefined;
+    }
+    if (isIdle(found)) {
+      return call.send(found);
     }
     if (call.sendsUnknown) {
       return call.send(takenOver(found));
@@ -98,6 +104,23 @@ export class ClaimLoop {
     call.state.outcome = 'unknown';
     throw call.unknownError(found);
   }
+}
+
+/** Waits for another call with the key. If the caller gives up, that call may still take effect. */
+async function whileClaimed<T>(call: KeyedCall<T>, wait: () => Promise<unknown>): Promise<void> {
+  try {
+    await wait();
+  } catch (failure) {
+    call.state.outcome = 'unknown';
+    throw failure instanceof TimeoutError ? stillClaimed(call) : failure;
+  }
+}
+
+function stillClaimed<T>({ deadline: { method, path } }: KeyedCall<T>): TimeoutError {
+  return new TimeoutError(
+    `The \`deadline\` of ${method} ${path} passed while another call with the same key was in flight. That call may take effect, so make this call again with the same key.`,
+    { method, path, code: 'DEADLINE_EXCEEDED', outcome: 'unknown' },
+  );
 }
 
 async function waitFor<T>(claimed: StoredEntry, call: KeyedCall<T>): Promise<void> {

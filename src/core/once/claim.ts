@@ -53,6 +53,11 @@ export class HeldClaim {
     return this.#ledger.clock.now() >= this.#aliveUntil;
   }
 
+  /** Notes that the call has certainly done nothing so far: see `Claimed.idle`. */
+  async markIdle(): Promise<void> {
+    await this.#change({ ...this.#known.entry, idle: true });
+  }
+
   /** Stops the renewals. Returns the claim as the store holds it. */
   release(): StoredEntry<Claimed> {
     this.#isReleased = true;
@@ -74,11 +79,17 @@ export class HeldClaim {
     }
     const startedAt = this.#ledger.clock.now();
     const renewed: Claimed = { ...this.#known.entry, renewals: ++this.#renewals };
-    const { known, tried } = this.#ledger.change(this.#known, renewed);
-    this.#known = known ?? this.#known;
+    const tried = this.#change(renewed);
     this.#schedule();
     if ((await tried) && !this.#isReleased) {
       this.#aliveUntil = startedAt + this.#limitMs;
     }
+  }
+
+  /** Resolves to whether the store has confirmed the change at the first try. */
+  #change(claim: Claimed): Promise<boolean> {
+    const { known, tried } = this.#ledger.change(this.#known, claim);
+    this.#known = known ?? this.#known;
+    return tried;
   }
 }

@@ -31,6 +31,11 @@ export interface Claimed extends Written {
   readonly limitMs: number;
   /** The number of renewals so far. Each renewal changes the text of the entry. */
   readonly renewals?: number | undefined;
+  /**
+   * The call waits for its next attempt, and its attempts so far certainly did nothing (a 429, no connection). If
+   * this claim expires, the key is free. Older versions ignore the field: for them the outcome is unknown.
+   */
+  readonly idle?: boolean | undefined;
   /** The content that identifies the job until it is answered. */
   readonly content?: unknown;
 }
@@ -110,8 +115,8 @@ const unlimitedClaimMs = 3_600_000;
  *         ▲                    ├──────▶ unknown    nobody knows whether the call took effect
  *         └────────────────────┘                   the call certainly did nothing
  *
- * A claim that is not renewed in time counts as unknown, although its entry still says `claimed`. `claim()`
- * can also take over such an entry, or an unknown one.
+ * A claim that is not renewed in time counts as unknown, although its entry still says `claimed`; as free, if it is
+ * idle. `claim()` can also take over such an entry, or an unknown one.
  */
 export class Ledger {
   readonly #parts: LedgerParts;
@@ -178,7 +183,8 @@ export class Ledger {
     if (pending) {
       pending.attempted.add(text);
     } else {
-      this.change({ place, entry: claim, text, ageMs: 0 }, over?.entry);
+      const before = over && !isIdle(over) ? over.entry : undefined;
+      this.change({ place, entry: claim, text, ageMs: 0 }, before);
     }
     throw failure;
   }
@@ -406,6 +412,11 @@ export function isAnswered(known: StoredEntry): known is StoredEntry<Answered> {
 /** Is the call of the claim still running, as far as the store knows? */
 export function isAlive(known: StoredEntry): boolean {
   return leftMsOf(known) > 0;
+}
+
+/** Is it a claim whose call has certainly done nothing so far? Once it expires, its key is free. */
+export function isIdle({ entry }: StoredEntry): boolean {
+  return entry.state === 'claimed' && entry.idle === true;
 }
 
 /** The remaining lifetime of a claim in milliseconds, by the store's clock; 0 for every other entry. */

@@ -8,7 +8,14 @@ import type { KeyedCall } from './claim-loop.js';
 import { restoreAnswer, compactAnswer, type KeptAnswer } from './kept-answer.js';
 import { canonical, placeOf, requireSameContent, waitingForClaim, type OnceKey } from './key.js';
 import type { KeyScope } from './key-scope.js';
-import type { Answered, Claimed, KeyEntry, Ledger, StoredEntry } from './ledger.js';
+import {
+  isIdle,
+  type Answered,
+  type Claimed,
+  type KeyEntry,
+  type Ledger,
+  type StoredEntry,
+} from './ledger.js';
 
 /** Sends the call; `hooks` run around its request. */
 export type Perform<T> = (hooks: SendHooks) => Promise<Answer<T>>;
@@ -70,6 +77,7 @@ class OnceCall<T> implements KeyedCall<Answer<T>> {
     try {
       const answer = await this.#perform({
         beforeSending: () => claim.take(),
+        beforePause: () => claim.pause(),
         onLate: (data: unknown) => claim.late(data),
       });
       await claim.answered(answer);
@@ -154,6 +162,13 @@ class OnceClaim {
     this.#held = mine;
   }
 
+  /** Notes, before the pause between two attempts, that no attempt so far can have taken effect. */
+  async pause(): Promise<void> {
+    if (this.#isFree() && this.#held) {
+      await inTime(this.#held.markIdle(), this.#parts.call).catch(() => undefined);
+    }
+  }
+
   async answered({ data, requestId }: Answer<unknown>): Promise<void> {
     const { key, call } = this.#parts;
     let answer: KeptAnswer;
@@ -181,21 +196,22 @@ class OnceClaim {
     this.answered(answer).catch(() => undefined); // a late response that cannot be kept is dropped: the call stays unknown
   }
 
-  /**
-   * Records that the call failed. The key is free only if the call certainly did nothing and no earlier
-   * outcome is unknown.
-   */
+  /** Records that the call failed. */
   async failed(): Promise<void> {
-    const { over, call } = this.#parts;
-    const { outcome, mayHaveHappened } = call.state;
-    const didNothing = outcome === 'not-sent' || outcome === 'rejected';
-    const isFree = didNothing && !mayHaveHappened && !over;
     this.#release();
     if (this.#own?.entry.state === 'answered') {
       return; // an earlier attempt got a late response
     }
     const id = this.#own?.entry.id ?? '';
-    await this.#write(isFree ? undefined : { state: 'unknown', ...this.#facts(id) });
+    await this.#write(this.#isFree() ? undefined : { state: 'unknown', ...this.#facts(id) });
+  }
+
+  /** Whether the call has certainly done nothing so far, and no earlier outcome under the key is unknown. */
+  #isFree(): boolean {
+    const { over, call } = this.#parts;
+    const { outcome, mayHaveHappened } = call.state;
+    const didNothing = outcome === 'not-sent' || outcome === 'rejected';
+    return didNothing && !mayHaveHappened && (!over || isIdle(over));
   }
 
   /** Stops renewing the claim. */
