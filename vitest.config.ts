@@ -29,7 +29,6 @@ const heavy = {
     'test/**/*.{process,processes}.test.ts',
     'test/cli/{contacts,exit-codes,fake,help,media,messaging,tools}.test.ts',
     'test/runtimes/*.test.ts',
-    'test/examples/examples.test.ts',
   ],
   /** The built and packed package, and real projects that install it. */
   package: [

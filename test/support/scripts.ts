@@ -15,84 +15,58 @@ export interface ScriptEnd {
 /** How long a script may take. */
 export const maxMs = 90_000;
 
-const atOnce = 2;
 // The same pace as in fast-timers.mjs.
 const speed = 60;
-
-/**
- * Runs scripts, a few at a time and each with fakes and in a folder of its own; the ends come in
- * their order.
- */
-export function runAll(commands: readonly (readonly string[])[]): Promise<ScriptEnd>[] {
-  const waiting: (() => void)[] = [];
-  let free = atOnce;
-  const runInTurn = async (command: readonly string[]) => {
-    if (free === 0) {
-      await new Promise<void>((start) => waiting.push(start));
-    }
-    free -= 1;
-    try {
-      return await run(command);
-    } finally {
-      free += 1;
-      waiting.shift()?.();
-    }
-  };
-  return commands.map((command) => {
-    const end = runInTurn(command);
-    end.catch(noop);
-    return end;
-  });
-}
-
-function run(command: readonly string[]): Promise<ScriptEnd> {
-  return withServices((runHere) => runHere(command));
-}
 
 // The file that the documents import.
 const people = 'E-Mail,First Name,Notes,City\nzoe@example.com,Zoé,x,Paris\nno address,Bo,,Rome\n';
 
+type Run = (command: readonly string[], kill?: AbortSignal) => Promise<ScriptEnd>;
+
 /** Runs scripts with fast timers in one folder, against fakes whose time runs as fast. */
 export async function withServices<Result>(
-  work: (
-    run: (command: readonly string[], kill?: AbortSignal) => Promise<ScriptEnd>,
-    fake: FakeServer,
-    folder: string,
-  ) => Promise<Result>,
+  work: (run: Run, fake: FakeServer, folder: string) => Promise<Result>,
 ): Promise<Result> {
   const clock = createClock({ mode: 'real', speed });
   const fake = await startFakeServer({ messaging: { clock }, media: { clock } });
   furnish(fake.messaging);
-  // Inside the repository, where `postreel` means this package.
-  await mkdir('test/.tmp', { recursive: true });
-  const folder = resolve(await mkdtemp('test/.tmp/script-'));
-  await writeFile(join(folder, 'people.csv'), people);
-  const env = { ...environmentOf(fake), TMPDIR: folder };
-  try {
-    return await work(
-      (command, kill) => execute(command, { cwd: folder, env, kill }),
-      fake,
-      folder,
-    );
-  } finally {
-    await fake.close();
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-function environmentOf(fake: FakeServer): NodeJS.ProcessEnv {
-  return {
-    PATH: process.env['PATH'],
-    // The examples shall run with the built package, and not with the sources.
-    TSX_TSCONFIG_PATH: resolve('tsconfig.base.json'),
+  const addresses = {
     MESSAGING_BASE_URL: fake.messagingUrl,
     MESSAGING_API_KEY: fake.messaging.secretKey,
     MEDIA_BASE_URL: fake.mediaUrl,
     MEDIA_API_KEY: fake.media.apiKey,
+  };
+  try {
+    return await inFolder(addresses, (run, folder) => work(run, fake, folder));
+  } finally {
+    await fake.close();
+  }
+}
+
+/** Runs scripts with fast timers in one folder, with the addresses and keys of fakes. */
+export async function inFolder<Result>(
+  addresses: NodeJS.ProcessEnv,
+  work: (run: Run, folder: string) => Promise<Result>,
+): Promise<Result> {
+  // Inside the repository, where `postreel` means this package.
+  await mkdir('test/.tmp', { recursive: true });
+  const folder = resolve(await mkdtemp('test/.tmp/script-'));
+  await writeFile(join(folder, 'people.csv'), people);
+  const env = {
+    PATH: process.env['PATH'],
+    // The examples shall run with the built package, and not with the sources.
+    TSX_TSCONFIG_PATH: resolve('tsconfig.base.json'),
+    TMPDIR: folder,
     WEBHOOK_SECRET: 'the secret of the tests',
     OPT_IN_SECRET: 'the secret of the tests',
     UNSUBSCRIBE_SECRET: 'the secret of the tests',
+    ...addresses,
   };
+  try {
+    return await work((command, kill) => execute(command, { cwd: folder, env, kill }), folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 function execute(
@@ -119,8 +93,4 @@ function execute(
     child.once('error', reject);
     child.once('close', (code) => resolve({ code, output }));
   });
-}
-
-function noop(): void {
-  // A script that could not run is reported where its end is awaited.
 }

@@ -42,6 +42,19 @@ export function snippetsOf(path: string): Snippet[] {
   });
 }
 
+/** Every program of the examples and the documents, by its file and its place there: `README.md 1`. */
+export function programs(): Snippet[] {
+  const examples = readdirSync('examples')
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join('examples', name));
+  return [
+    ...examples.map((path) => ({ name: path, code: readFileSync(path, 'utf8') })),
+    ...documents().flatMap((path) =>
+      snippetsOf(path).map(({ code }, place) => ({ name: `${path} ${place + 1}`, code })),
+    ),
+  ];
+}
+
 function prelude(code: string): string {
   const clients = [
     ['messaging', 'MessagingClient'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runAll } from '../../support/scripts.js';
+import { withServices } from '../../support/scripts.js';
 
 const script = `
   import { MediaClient } from 'postreel';
@@ -13,12 +13,12 @@ const script = `
 `;
 
 it('a bare top-level await keeps the process alive to the end, and nothing keeps it longer', async () => {
-  const [end] = await Promise.all(runAll([['--input-type=module', '-e', script]]));
-  expect(end!.output.trim().split('\n').sort()).toEqual([
+  const end = await withServices((run) => run(['--input-type=module', '-e', script]));
+  expect(end.output.trim().split('\n').sort()).toEqual([
     '0 file_000001',
     '1 file_000002',
     '2 file_000003',
     'finished 1',
   ]);
-  expect(end!.code).toBe(0);
+  expect(end.code).toBe(0);
 }, 60_000);
