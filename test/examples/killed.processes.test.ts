@@ -4,7 +4,7 @@ import type { FakeServer } from 'postreel/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { build } from 'esbuild';
 import { withServices } from '../support/scripts.js';
-import { programs, type Snippet } from '../support/snippets.js';
+import { programs } from '../support/snippets.js';
 
 // Kills the programs of the documents and the examples that mail or spend, and runs them again.
 

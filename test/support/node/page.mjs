@@ -9,7 +9,7 @@ const storage = Object.create({
     this[key] = value;
   },
   removeItem(key) {
-    delete this[key];
+    Reflect.deleteProperty(this, key);
   },
 });
 
