@@ -125,7 +125,7 @@ export const contacts = [
       option('--raw', 'write texts unchanged, even if a spreadsheet would run them as formulas'),
       option('--bom', 'begin with a byte-order mark, by which Excel knows the encoding'),
     ],
-    examples: ['contacts export people.csv --bom', 'contacts export > people.csv'],
+    examples: ['contacts export contacts.csv --bom', 'contacts export > people.csv'],
     run: exportFile,
   }),
 ];
