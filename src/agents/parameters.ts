@@ -1,4 +1,4 @@
-import type { JsonSchema } from './tool.js';
+import type { JsonSchema } from './json-schema.js';
 
 const text = (description: string): JsonSchema => ({ type: 'string', minLength: 1, description });
 /** An email address, with or without a name. */

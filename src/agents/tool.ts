@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { problems } from '../core/call/validate.js';
 import { isRecord } from '../core/values.js';
 import type { Folder } from './folder.js';
+import type { JsonSchema } from './json-schema.js';
 import { parameters } from './parameters.js';
 import { inline, Refusal } from './text.js';
 
@@ -22,26 +23,6 @@ export interface Progress {
   readonly signal: AbortSignal;
   /** Reports what the call does or waits for: at once, and again every few seconds. */
   readonly say: (message: string) => void;
-}
-
-/**
- * The subset of JSON Schema that tools need and that every client supports: `docs/agents.md` has the list.
- */
-export interface JsonSchema {
-  readonly type?: string | readonly string[];
-  readonly description?: string;
-  readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly JsonSchema[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly items?: JsonSchema;
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | JsonSchema;
 }
 
 /** The parameters of a tool in the form that MCP requires. */

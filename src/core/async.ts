@@ -60,14 +60,6 @@ export function withClock(fetch: typeof globalThis.fetch, clock: Clock): typeof 
   return Object.defineProperty(fetch, clockOfFetch, { value: clock });
 }
 
-/**
- * Does every request have a separate I/O context, as in Cloudflare Workers and Vercel's edge? There a timer
- * or a response of one request must never resume another request, which would hang.
- */
-export function hasIoContexts(): boolean {
-  return 'WebSocketPair' in globalThis || 'EdgeRuntime' in globalThis;
-}
-
 // One listener per signal, however many calls share it: Node warns at eleven.
 const watched = new WeakMap<AbortSignal, Watch>();
 

@@ -2,7 +2,7 @@ import { EventEmitter } from 'eventemitter3';
 import { callSafely } from './async.js';
 import { isError, type PostreelError } from './errors.js';
 import type { ClientEvents, Logger, WarningEvent } from './types.js';
-import { environment } from './values.js';
+import { environment } from './runtime.js';
 
 type Listener = (event: never) => void;
 type Guarded = (event: unknown) => void;

@@ -3,7 +3,7 @@ import { ConfigurationError } from './errors.js';
 import type { Route } from './call/route.js';
 import type { Session } from './session.js';
 import type { ApiKey } from './types.js';
-import { isLoopback } from './values.js';
+import { isBrowser } from './runtime.js';
 
 /** The prefixes of a service's keys. */
 export interface KeyPrefixes {
@@ -107,29 +107,6 @@ export function keyUnavailable(cause: unknown): ConfigurationError {
     outcome: 'not-sent',
     cause: cleanCause(cause, []),
   });
-}
-
-/** Is this an http address outside of this machine? */
-export function isPlainHttp(baseUrl: string): boolean {
-  const { protocol, hostname } = new URL(baseUrl);
-  return protocol === 'http:' && !isLoopback(hostname);
-}
-
-/** Is this a page or a worker of a browser? Node, Bun, Deno and edge workers are not. */
-export function isBrowser(): boolean {
-  const scope = globalThis as {
-    window?: { document?: unknown };
-    importScripts?: unknown;
-    WorkerGlobalScope?: unknown;
-    WebSocketPair?: unknown;
-    Deno?: unknown;
-    process?: { versions?: { node?: string } };
-  };
-  if (typeof scope.window?.document !== 'undefined') {
-    return true;
-  }
-  const isWorker = typeof scope.WorkerGlobalScope === 'function' && 'importScripts' in scope;
-  return isWorker && !scope.WebSocketPair && !scope.Deno && !scope.process?.versions?.node;
 }
 
 function configuration(message: string, code: string): ConfigurationError {

@@ -1,5 +1,5 @@
 import { ConfigurationError, isPostreelError } from './errors.js';
-import { isBrowser } from './keys.js';
+import { isBrowser } from './runtime.js';
 import type { Route } from './call/route.js';
 
 /** The paths of a service's sessions. */

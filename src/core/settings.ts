@@ -1,12 +1,12 @@
 import { clockFor, type Clock } from './async.js';
 import { ConfigurationError } from './errors.js';
-import { isPlainHttp, type KeyPrefixes } from './keys.js';
+import type { KeyPrefixes } from './keys.js';
 import type { OptionKinds } from './options.js';
 import type { BudgetLimits, RateBudgetStore } from './limit/rate-store.js';
-import { normalizeBaseUrl, readHeaders, type HeaderRecord } from './call/request.js';
+import { readHeaders, type HeaderRecord } from './call/headers.js';
 import type { SessionPaths } from './session.js';
 import type { ApiKey, ClientOptions, RateLimitOptions, ValidationOptions } from './types.js';
-import { environment } from './values.js';
+import { environment } from './runtime.js';
 
 /** The options that every client takes, including its key. */
 export type ConnectionOptions = ClientOptions & { apiKey?: ApiKey | undefined };
@@ -122,6 +122,41 @@ function addressOf(
   const options = hasKey ? 'baseUrl' : 'baseUrl` and `apiKey';
   const variables = hasKey ? names.baseUrl : `${names.baseUrl} and ${names.apiKey}`;
   throw missing(service, [what, options, variables], 'BASE_URL_MISSING');
+}
+
+/** Checks a base address and normalizes it: no query, no trailing slash. Errors use `name` for it. */
+export function normalizeBaseUrl(text: string, name: string): string {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new ConfigurationError(
+      `${name} is not an absolute address. Give it with its scheme, e.g. "https://api.example.com".`,
+      { code: 'INVALID_BASE_URL' },
+    );
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new ConfigurationError(`${name} must start with https:// or http://.`, {
+      code: 'INVALID_BASE_URL',
+    });
+  }
+  if (url.username || url.password || url.search || url.hash) {
+    throw new ConfigurationError(`${name} must not hold credentials, a query or a fragment.`, {
+      code: 'INVALID_BASE_URL',
+    });
+  }
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** Is this an http address outside of this machine? */
+export function isPlainHttp(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return protocol === 'http:' && !isLoopback(hostname);
+}
+
+/** Does this host name stay on this machine? */
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
 function missing(

@@ -121,26 +121,3 @@ export function fingerprint(text: string): string {
 function hex(number: number): string {
   return (number >>> 0).toString(16).padStart(8, '0');
 }
-/**
- * Reads an environment variable. Returns `undefined` if it is empty, or if the runtime has none or denies
- * access.
- */
-export function environment(name: string): string | undefined {
-  const { process, Deno } = globalThis as {
-    process?: { env?: Record<string, string | undefined> };
-    Deno?: { permissions?: { querySync?: (what: object) => { state: string } } };
-  };
-  try {
-    // Without this query, Deno would ask the person at the terminal for permission.
-    const permission = Deno?.permissions?.querySync?.({ name: 'env', variable: name });
-    const value = (permission?.state ?? 'granted') === 'granted' ? process?.env?.[name] : undefined;
-    return value === '' ? undefined : value;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Does this host name stay on this machine? */
-export function isLoopback(hostname: string): boolean {
-  return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
-}

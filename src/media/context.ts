@@ -1,4 +1,4 @@
-import { hasIoContexts } from '../core/async.js';
+import { hasIoContexts } from '../core/runtime.js';
 import type { RequestOptions } from '../core/types.js';
 import {
   clientOptions,
@@ -12,8 +12,7 @@ import { schemaMap } from '../core/call/route.js';
 import { createStatusChecks } from '../core/wait.js';
 import { redact } from '../core/call/redact.js';
 import { Connection } from '../core/client.js';
-import type { ServiceFacts } from '../core/settings.js';
-import { normalizeBaseUrl } from '../core/call/request.js';
+import { type ServiceFacts, normalizeBaseUrl } from '../core/settings.js';
 import type { MediaEvents } from './events.js';
 import { isInOwnNetwork } from './generate/own-network.js';
 import { Generate } from './generate/resource.js';

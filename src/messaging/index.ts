@@ -198,6 +198,12 @@ export type {
 export type { ImageInput, UploadedImage, Uploads } from './uploads.js';
 export type { User, Users } from './users.js';
 export type {
+  WorkflowExecutions,
+  WorkflowSteps,
+  WorkflowTransitions,
+  Workflows,
+} from './workflows.js';
+export type {
   ExecutionContext,
   ExecutionQuery,
   ExecutionStart,
@@ -212,17 +218,13 @@ export type {
   WorkflowCreate,
   WorkflowDeleteOptions,
   WorkflowExecution,
-  WorkflowExecutions,
   WorkflowFields,
   WorkflowGraph,
   WorkflowQuery,
   WorkflowStep,
-  WorkflowSteps,
   WorkflowTransition,
-  WorkflowTransitions,
   WorkflowUpdate,
-  Workflows,
-} from './workflows.js';
+} from './workflows.types.js';
 
 // Templates as code.
 export {

@@ -3,14 +3,14 @@ import { isRecord, type OpenRecord } from '../core/values.js';
 import type { SchemasFor } from '../core/call/route.js';
 import { filterWarnings } from './shared/filters.js';
 import { listQuery, id, lenient, open } from './shared/values.schemas.js';
+import type { routes } from './workflows.js';
 import type {
-  routes,
   Workflow,
   WorkflowCreate,
   WorkflowExecution,
   WorkflowStep,
   WorkflowTransition,
-} from './workflows.js';
+} from './workflows.types.js';
 
 const stepTypes = [
   'SEND_EMAIL',

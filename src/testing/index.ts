@@ -5,7 +5,7 @@ export { createClock, type Clock, type ClockOptions } from './core/clock.js';
 export type { Duration } from './core/clock.js';
 export type { Fault, Faults } from './core/faults.js';
 export type { RateLimitOptions } from './core/rate-limit.js';
-export type { RecordedRequest } from './core/service.js';
+export type { RecordedRequest } from './core/types.js';
 export type { Task } from './core/clock.js';
 export type { FakeClientOptions, Service } from './core/service.js';
 export type { EndpointName } from './endpoint-names.js';

@@ -9,7 +9,7 @@ import {
 } from '../core/options.js';
 import { createClock } from './core/clock.js';
 import { toResponse, recordOf } from './core/http.js';
-import type { RecordedRequest } from './core/service.js';
+import type { RecordedRequest } from './core/types.js';
 import { createFakeMedia, type FakeMedia } from './media/create.js';
 import type { FakeMediaOptions } from './media/settings.js';
 import {

@@ -8,7 +8,7 @@ import { tools, toolsFor } from '../../src/agents/tools.js';
 import { rowTool } from '../../src/agents/reads.js';
 import { routes as media } from '../../src/media/routes.js';
 import { routes as messaging } from '../../src/messaging/routes.js';
-import type { JsonSchema } from '../../src/agents/tool.js';
+import type { JsonSchema } from '../../src/agents/json-schema.js';
 
 /** Every parameter of a schema, however deep it stands. */
 function parametersIn(

@@ -4,11 +4,13 @@ import {
   UnexpectedResponseError,
   type FieldError,
 } from '../errors.js';
+import type { Events } from '../events.js';
+import type { Settings } from '../settings.js';
+import type { ClientEvents } from '../types.js';
 import { inTime } from './call.js';
 import { outcomeWhenLost } from './outcome.js';
 import type { CallInput, PreparedCall } from './request.js';
 import type { Route } from './route.js';
-import type { Parts } from './send.js';
 import {
   answerProblems,
   bodyNotices,
@@ -16,8 +18,6 @@ import {
   requestProblems,
   type SchemaMap,
 } from './validate.js';
-
-export type { SchemaMap };
 
 const maxInMessage = 10;
 const noBody = { field: '', message: 'pass its fields as one object; got undefined' };
@@ -30,13 +30,20 @@ function asGiven(text: string, { about }: CallInput): string {
   return about?.at === undefined ? text : text.replace(`${about.at}.`, '');
 }
 
+/** The dependencies of the checks. */
+export interface CheckParts {
+  readonly settings: Settings;
+  readonly events: Events<ClientEvents>;
+  readonly loadSchemas: () => Promise<SchemaMap>;
+}
+
 /** The checks before and after a call. The schemas are loaded when a call first needs them. */
 export class Checks {
-  readonly #parts: Parts;
+  readonly #parts: CheckParts;
   #schemas: SchemaMap | undefined;
   #hasWarned = false;
 
-  constructor(parts: Parts) {
+  constructor(parts: CheckParts) {
     this.#parts = parts;
   }
 

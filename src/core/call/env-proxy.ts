@@ -1,4 +1,4 @@
-import { environment } from '../values.js';
+import { environment } from '../runtime.js';
 
 /**
  * The proxy through which Node sends a request, according to the environment variables. `undefined` if

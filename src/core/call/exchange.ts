@@ -1,6 +1,6 @@
 import { effectHint, secretsOf } from './answer.js';
 import { Timer } from '../async.js';
-import type { Settings } from '../settings.js';
+import { isLoopback, type Settings } from '../settings.js';
 import {
   ConnectionError,
   InvalidRequestError,
@@ -11,7 +11,6 @@ import { letGo, readText, UnusableResponse, type Http } from './http.js';
 import { outcomeOf, ownLimitOf, reasonOfFault, unreachableProxy } from './outcome.js';
 import { cleanCause } from './redact.js';
 import type { PreparedCall } from './request.js';
-import { isLoopback } from '../values.js';
 
 // Far more than any response of these services. The limit stops an endless body.
 const maxAnswerBytes = 256 * 1024 * 1024;

@@ -7,13 +7,15 @@ import {
   invalidRequest,
   isPostreelError,
 } from '../errors.js';
-import { isBrowser, signInInTheClear } from '../keys.js';
-import { headersForm, invalidOption, type OptionKind } from '../options.js';
+import { isBrowser } from '../runtime.js';
+import { signInInTheClear } from '../keys.js';
+import { invalidOption, type OptionKind } from '../options.js';
+import { readHeaders, type HeaderRecord } from './headers.js';
 import type { Effect } from './outcome.js';
 import { of, route, type Method, type MultipartBody, type Route } from './route.js';
-import type { FreeInput, HeadersInput, ListOptions, RequestOptions } from '../types.js';
+import type { FreeInput, ListOptions, RequestOptions } from '../types.js';
 import { formBody, isForm } from './upload.js';
-import { isDate, isRecord, tagOf, type FileInput } from '../values.js';
+import { isDate, isRecord, type FileInput } from '../values.js';
 import type { OnceKey } from '../once/key.js';
 import type { Settings } from '../settings.js';
 import type { Session } from '../session.js';
@@ -307,30 +309,6 @@ export function freeRoute(
   return [row, inPath.length === 0 ? query : { ...Object.fromEntries(inPath), ...query }];
 }
 
-/** Checks a base address and normalizes it: no query, no trailing slash. Errors use `name` for it. */
-export function normalizeBaseUrl(text: string, name: string): string {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw new ConfigurationError(
-      `${name} is not an absolute address. Give it with its scheme, e.g. "https://api.example.com".`,
-      { code: 'INVALID_BASE_URL' },
-    );
-  }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new ConfigurationError(`${name} must start with https:// or http://.`, {
-      code: 'INVALID_BASE_URL',
-    });
-  }
-  if (url.username || url.password || url.search || url.hash) {
-    throw new ConfigurationError(`${name} must not hold credentials, a query or a fragment.`, {
-      code: 'INVALID_BASE_URL',
-    });
-  }
-  return url.origin + url.pathname.replace(/\/+$/, '');
-}
-
 /** Puts the parameters into a path such as `/contacts/{id}`, each as one encoded segment. */
 function fillPath(
   template: string,
@@ -418,78 +396,4 @@ function queryValue(name: string, value: unknown): string {
     throw invalidRequest([{ field: name, message: `must be a number; got ${value}` }]);
   }
   return JSON.stringify(value);
-}
-
-/** Headers by name, in lower case. */
-export type HeaderRecord = Record<string, string>;
-
-/**
- * Reads the headers that a caller passed, without those that are `undefined` or `null`. If a header cannot be
- * sent, the error names it: `fetch` would fail as if the connection were lost, or send the word "undefined".
- */
-export function readHeaders(input: HeadersInput | undefined): HeaderRecord {
-  const headers: HeaderRecord = {};
-  for (const [given, value] of entriesOf(input)) {
-    if (value === undefined || value === null) {
-      continue;
-    }
-    const name = typeof given === 'string' ? given.toLowerCase() : '';
-    if (!ours.has(name)) {
-      headers[name] = sendable(name, value);
-    }
-  }
-  return headers;
-}
-
-/** Headers that the client sets. */
-const ours: ReadonlySet<string> = new Set(['authorization', 'content-type', 'cookie']);
-
-/** Headers of a connection or a body: `fetch` sets them, and fails or hangs if a caller does. */
-const ofTheConnection: ReadonlySet<string> = new Set([
-  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding'],
-  ...['upgrade', 'proxy-authenticate', 'proxy-authorization', 'content-length', 'expect'],
-]);
-
-function entriesOf(input: unknown): (readonly unknown[])[] {
-  if (input === undefined) {
-    return [];
-  }
-  let entries: unknown[];
-  try {
-    entries = typeof input === 'object' && input !== null ? pairsOf(input) : [input];
-  } catch (cause) {
-    throw invalidOption('`headers` cannot be read', cause);
-  }
-  // A pair is an array of two, of which the first is the name.
-  const isPair = (entry: unknown): entry is readonly unknown[] =>
-    Array.isArray(entry) && entry.length === 2;
-  if (!entries.every(isPair)) {
-    throw invalidOption(`\`headers\` must be ${headersForm}`);
-  }
-  return entries;
-}
-
-function pairsOf(input: object): unknown[] {
-  if (Symbol.iterator in input) {
-    return [...(input as Iterable<unknown>)]; // as: it has a `Symbol.iterator`
-  }
-  return tagOf(input) === 'Object' ? Object.entries(input) : [input];
-}
-
-function sendable(name: string, value: unknown): string {
-  if (ofTheConnection.has(name)) {
-    throw invalidOption(`\`headers.${name}\` is set by \`fetch\` itself. Leave it out`);
-  }
-  const isText = typeof value === 'string' || typeof value === 'number';
-  try {
-    if (isText) {
-      new Headers([[name, String(value)]]);
-      return String(value);
-    }
-  } catch {
-    // the error of `Headers` would quote the value
-  }
-  throw invalidOption(
-    `\`headers.${name}\` is not a header that can be sent: use ASCII text without line breaks`,
-  );
 }

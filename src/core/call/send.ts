@@ -2,10 +2,8 @@ import { isAbortOf, Timer } from '../async.js';
 import { readAnswer, requestIdOf, resultOf } from './answer.js';
 import { jsonText } from './body.js';
 import { callSite, inTime, locate, notSentInTime, RunningCall, type CallState } from './call.js';
-import { Checks, type SchemaMap } from './checks.js';
-import type { Settings } from '../settings.js';
+import { Checks, type CheckParts } from './checks.js';
 import { isPostreelError, RateLimitError, type Outcome, type PostreelError } from '../errors.js';
-import type { Events } from '../events.js';
 import { Exchange } from './exchange.js';
 import type { Http } from './http.js';
 import { keyUnavailable, type Keyring } from '../keys.js';
@@ -26,7 +24,6 @@ import type { Session } from '../session.js';
 import type {
   Answer,
   CallEvent,
-  ClientEvents,
   FreeInput,
   ListOptions,
   Paginated,
@@ -38,16 +35,13 @@ import type {
 import { isRecord } from '../values.js';
 
 /** The dependencies of a transport. */
-export interface Parts {
-  readonly settings: Settings;
+interface TransportParts extends CheckParts {
   readonly keyring: Keyring;
   readonly session: Session;
   readonly budgets: BudgetSource;
-  readonly events: Events<ClientEvents>;
   readonly http: Http;
   /** `undefined` if the client has no journal. */
   readonly keys: KeyScope | undefined;
-  readonly loadSchemas: () => Promise<SchemaMap>;
 }
 
 /** A successful response, read and parsed. */
@@ -69,10 +63,10 @@ const noOptions: RequestOptions = {};
  * `#attempt` from top to bottom.
  */
 export class Transport {
-  readonly #parts: Parts;
+  readonly #parts: TransportParts;
   readonly #checks: Checks;
 
-  constructor(parts: Parts) {
+  constructor(parts: TransportParts) {
     this.#parts = parts;
     this.#checks = new Checks(parts);
   }

@@ -1,4 +1,5 @@
-import { hasIoContexts, maxDelayMs, onAbort, sleep, type Clock } from '../async.js';
+import { maxDelayMs, onAbort, sleep, type Clock } from '../async.js';
+import { hasIoContexts } from '../runtime.js';
 import { ConfigurationError, RateLimitError } from '../errors.js';
 import { capacityOf, type BudgetLimits } from './rate-store.js';
 import { maxPauseMs } from '../call/retry-after.js';

@@ -1,4 +1,5 @@
-import { answerWithin, hasIoContexts, sleep, type Clock } from '../async.js';
+import { answerWithin, sleep, type Clock } from '../async.js';
+import { hasIoContexts } from '../runtime.js';
 import { isPostreelError, reasonOf, type ConfigurationError } from '../errors.js';
 import {
   combineSlots,

@@ -1,4 +1,5 @@
-import { hasIoContexts, sleep } from '../async.js';
+import { sleep } from '../async.js';
+import { hasIoContexts } from '../runtime.js';
 import { inTime, notSentInTime, type CallState, type Deadline } from '../call/call.js';
 import { TimeoutError } from '../errors.js';
 import {

@@ -1,4 +1,5 @@
-import { answerWithin, hasIoContexts, sleep, type Clock } from '../async.js';
+import { answerWithin, sleep, type Clock } from '../async.js';
+import { hasIoContexts } from '../runtime.js';
 import { isPostreelError, PostreelError, reasonOf } from '../errors.js';
 import { nameOf, type JournalItem, type JournalStore } from './journal.js';
 

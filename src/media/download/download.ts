@@ -6,7 +6,7 @@ import {
   TimeoutError,
   UnexpectedResponseError,
 } from '../../core/errors.js';
-import { isBrowser } from '../../core/keys.js';
+import { isBrowser } from '../../core/runtime.js';
 import {
   contentRangeOf,
   isCertainlySame,

@@ -1,4 +1,5 @@
-import { hasIoContexts, sleep, type Clock, abortable } from '../../core/async.js';
+import { sleep, type Clock, abortable } from '../../core/async.js';
+import { hasIoContexts } from '../../core/runtime.js';
 import type { Project, ProjectPart } from '../../core/limit/projects.js';
 import { limits } from '../limits.js';
 

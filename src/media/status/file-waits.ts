@@ -1,4 +1,4 @@
-import { hasIoContexts } from '../../core/async.js';
+import { hasIoContexts } from '../../core/runtime.js';
 import { isCanceled, jobStage, statusOf } from '../../core/wait.js';
 import { invalidRequest, NotFoundError } from '../../core/errors.js';
 import { callSite, locate } from '../../core/call/call.js';

@@ -1,7 +1,8 @@
 import type { RequestOptions } from '../../core/types.js';
 import { isPostreelError, isTransient, type PostreelError } from '../../core/errors.js';
 import { jobStage, statusOf, type StatusChecks } from '../../core/wait.js';
-import { hasIoContexts, sleep, abortable } from '../../core/async.js';
+import { sleep, abortable } from '../../core/async.js';
+import { hasIoContexts } from '../../core/runtime.js';
 import type { CountedPoller } from './counted-poller.js';
 import type { StatusRecord } from '../generate/types.js';
 

@@ -2,7 +2,6 @@ import { wireValue } from '../../core/call/body.js';
 import { invalidRequest } from '../../core/errors.js';
 import { nearest } from '../../core/options.js';
 import { isBytes, isPromise, isRecord, isStream, tagOf } from '../../core/values.js';
-import type { SendRequest } from '../emails.js';
 
 /** Whether attachments of this email must be encoded, or rejected, before it is sent. */
 export function hasFiles(body: unknown): boolean {
@@ -16,12 +15,12 @@ export function hasFiles(body: unknown): boolean {
  * email is copied before anything is awaited, so that later changes have no effect. Blobs are read later: their
  * contents cannot change.
  */
-export async function encodeAttachments(body: SendRequest): Promise<SendRequest> {
+export async function encodeAttachments<Mail extends object>(body: Mail): Promise<Mail> {
   const items = attachmentsOf(body);
   refuseUnread(items);
   const copy = copied({ ...body, attachments: undefined });
   const attachments = await Promise.all(items.map((item) => encoded(item)));
-  return { ...copy, attachments } as object as SendRequest; // the fields keep their types: only files are now base64
+  return { ...copy, attachments } as object as Mail; // the fields keep their types: only files are now base64
 }
 
 function refuseUnread(items: readonly unknown[]): void {

@@ -15,7 +15,7 @@ import type {
   WorkflowCreate,
   WorkflowGraph,
   WorkflowStep,
-} from '../workflows.js';
+} from '../workflows.types.js';
 
 /**
  * The content of a workflow: its trigger, steps and transitions, by the names of its steps, without ids. A

@@ -3,7 +3,7 @@ import { isRecord, type OpenInput } from '../../core/values.js';
 import { isReserved, isTransient, reservedKeys, type PersistentData } from '../shared/data.js';
 import { filterProblem, type Filter } from '../shared/filters.js';
 import { emailIn, emailProblem, normalizeAddress } from '../shared/values.js';
-import type { StepConfig, StepType, TransitionBranch } from '../workflows.js';
+import type { StepConfig, StepType, TransitionBranch } from '../workflows.types.js';
 
 /** A length of time. */
 export interface Span {

@@ -31,7 +31,7 @@ import type {
   WorkflowCreate,
   WorkflowGraph,
   WorkflowUpdate,
-} from '../workflows.js';
+} from '../workflows.types.js';
 import {
   checkDefinition,
   edgesOf,

@@ -1,6 +1,6 @@
 import { markPattern, type WorkflowDefinition } from './definition.js';
 import { eventOf } from './content.js';
-import type { Workflow } from '../workflows.js';
+import type { Workflow } from '../workflows.types.js';
 
 /** A workflow whose name shows that it was deployed from a definition of this name. */
 export interface Version {

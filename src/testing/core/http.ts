@@ -1,9 +1,8 @@
 import { sleep, onAbort } from '../../core/async.js';
 import type { Fault } from './faults.js';
-import type { RecordedRequest } from './service.js';
 import type { Clock } from './clock.js';
 import type { Match } from './router.js';
-import type { FakeRequest, FakeAnswer } from './types.js';
+import type { FakeRequest, FakeAnswer, RecordedRequest } from './types.js';
 
 /** A request in progress, its fault, and how to respond to it. */
 export interface FakeExchange {

@@ -7,7 +7,7 @@ import { breakExchange, readRequest, Refusal, toResponse, type Incoming } from '
 import { createFaults, type Fault, type Faults } from './faults.js';
 import { createRouter, endpointsOf, type Match } from './router.js';
 import { type RateLimitOptions, createRateLimiter } from './rate-limit.js';
-import type { FakeAnswer, FakeRequest, Handlers } from './types.js';
+import type { FakeAnswer, FakeRequest, Handlers, RecordedRequest } from './types.js';
 
 /** A fake service: one world behind `fetch`, MSW handlers or a server. */
 export interface Service {
@@ -254,24 +254,6 @@ function asRefusal(error: unknown): Refusal {
   }
   const message = isError(error) ? (error.stack ?? error.message) : String(error);
   return new Refusal(500, 'INTERNAL_ERROR', `The fake failed: ${message}`);
-}
-
-/** A request that reached the fake. */
-export interface RecordedRequest {
-  readonly method: string;
-  /** The path below the service's base address, without the query. */
-  readonly path: string;
-  /** The row of the endpoint table, e.g. `GET /contacts/{id}`; `undefined` for a path outside of it. */
-  readonly endpoint: string | undefined;
-  readonly query: Readonly<Record<string, string>>;
-  /** The headers, by lower-case name. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The parsed JSON body, or the `FormData` of a multipart body. */
-  readonly body: unknown;
-  /** The time on the fake's clock, in milliseconds since 1970. */
-  readonly at: number;
-  /** The status of the response; `undefined` while pending and when no response was sent. */
-  status: number | undefined;
 }
 
 interface Recorder {

@@ -37,3 +37,21 @@ export interface World {
   /** The form of these identifiers for callers. */
   readonly ids: Ids;
 }
+
+/** A request that reached the fake. */
+export interface RecordedRequest {
+  readonly method: string;
+  /** The path below the service's base address, without the query. */
+  readonly path: string;
+  /** The row of the endpoint table, e.g. `GET /contacts/{id}`; `undefined` for a path outside of it. */
+  readonly endpoint: string | undefined;
+  readonly query: Readonly<Record<string, string>>;
+  /** The headers, by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The parsed JSON body, or the `FormData` of a multipart body. */
+  readonly body: unknown;
+  /** The time on the fake's clock, in milliseconds since 1970. */
+  readonly at: number;
+  /** The status of the response; `undefined` while pending and when no response was sent. */
+  status: number | undefined;
+}

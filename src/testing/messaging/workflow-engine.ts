@@ -11,7 +11,7 @@ import type {
   WorkflowTransition,
   Project,
 } from './state.js';
-import { runStep } from './workflow-steps.js';
+import { runStep, type Run } from './workflow-steps.js';
 
 /** messaging, Events 1: wakes executions that wait for the event, then starts workflows by it. */
 export function onEvent(scope: Scope, contact: Contact, event: TrackedEvent): void {
@@ -163,21 +163,6 @@ function end(scope: Scope, execution: WorkflowExecution, status: string): void {
   execution.endedAt = scope.world.clock.date().toISOString();
   forgetWait(execution);
 }
-
-/** One execution on its way, with everything that a step may need. */
-export interface Run {
-  readonly scope: Scope;
-  readonly workflow: Workflow;
-  readonly execution: WorkflowExecution;
-  readonly contact: Contact;
-}
-
-/** The result of a step: the next step, a pause, or the end. */
-export type StepOutcome =
-  | { readonly go: 'on'; readonly branch?: 'yes' | 'no' }
-  | { readonly go: 'wait'; readonly forMs?: number; readonly forEvent?: string }
-  | { readonly go: 'call'; readonly call: () => Promise<void> }
-  | { readonly go: 'out' };
 
 /** messaging, Workflow: the step types of the document. */
 export const stepTypes: readonly string[] = [

@@ -4,8 +4,29 @@ import { patchData } from './contact-store.js';
 import { deliver } from './outbox.js';
 import { contactField, dottedValue, meets, unitMs } from './filters.js';
 import { defaultSender, isVerifiedSender } from './domains.js';
-import type { Scope, WorkflowExecution, WorkflowStep, WebhookCall } from './state.js';
-import type { StepOutcome, Run } from './workflow-engine.js';
+import type {
+  Contact,
+  Scope,
+  WebhookCall,
+  Workflow,
+  WorkflowExecution,
+  WorkflowStep,
+} from './state.js';
+
+/** One execution on its way, with everything that a step may need. */
+export interface Run {
+  readonly scope: Scope;
+  readonly workflow: Workflow;
+  readonly execution: WorkflowExecution;
+  readonly contact: Contact;
+}
+
+/** The result of a step: the next step, a pause, or the end. */
+export type StepOutcome =
+  | { readonly go: 'on'; readonly branch?: 'yes' | 'no' }
+  | { readonly go: 'wait'; readonly forMs?: number; readonly forEvent?: string }
+  | { readonly go: 'call'; readonly call: () => Promise<void> }
+  | { readonly go: 'out' };
 
 /** Performs a step; throws, with a message for the execution, when it cannot. */
 export function runStep(run: Run, step: WorkflowStep): StepOutcome {
