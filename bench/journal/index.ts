@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { fileJournal } from '../../src/node/index.js';
-import { fingerprint } from '../../src/core/values.js';
+import { fingerprint } from '../../src/core/fingerprint.js';
 import { bundleScript } from '../../test/support/node/bundled.js';
 import { median, report, type Rows } from '../report.js';
 

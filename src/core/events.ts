@@ -63,7 +63,7 @@ export class Events<Map extends ClientEvents> {
     }
     const report = (error: unknown) => {
       this.#write('error', 'postreel: a listener threw', { error });
-      const message = `A listener of \`${name}\` threw (${kindOf(error)}), so its own work for this event was skipped. The call continues.`;
+      const message = `A listener of \`${name}\` threw (${errorNameOf(error)}), so its own work for this event was skipped. The call continues.`;
       if (name === 'warning' && !this.#failed.has(listener)) {
         printWarning(message); // this listener may be the only one for `warning`
       }
@@ -92,7 +92,7 @@ export class Events<Map extends ClientEvents> {
       (error) =>
         this.#warnOnce(
           this.#logger,
-          `The logger failed (${kindOf(error)}). Calls continue, but some of their events are not logged.`,
+          `The logger failed (${errorNameOf(error)}). Calls continue, but some of their events are not logged.`,
         ),
     );
   }
@@ -107,7 +107,7 @@ export class Events<Map extends ClientEvents> {
 }
 
 // Names only the class of the error: its message may contain anything, including the event's secrets.
-function kindOf(error: unknown): string {
+function errorNameOf(error: unknown): string {
   return isError(error) ? error.name : typeof error;
 }
 

@@ -1,4 +1,5 @@
-import { invalidRequest } from './errors.js';
+/** The values that callers pass and responses hold: their types, and how to recognize them. */
+
 /**
  * A record whose fields the documents do not show. You can augment the interfaces that extend it by
  * declaration merging.
@@ -60,6 +61,20 @@ export function tagOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice(8, -1);
 }
 
+/** The kind of a wrong value for an error message, with a hint if the value is a promise. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) {
+    return String(value);
+  }
+  if (Array.isArray(value)) {
+    return 'a list';
+  }
+  if (typeof value === 'object') {
+    return isPromise(value) ? 'a promise: `await` it first' : 'an object';
+  }
+  return `a ${typeof value}`;
+}
+
 /** A noun with its article: `an object`, `a string`. */
 export function withArticle(noun: string): string {
   return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`;
@@ -92,32 +107,4 @@ export type Bytes = ReturnType<Uint8ArrayConstructor['of']>;
 /** Is this an `ArrayBuffer` or a view of one? Also true for those of another realm. */
 export function isBytes(value: unknown): value is ArrayBuffer | ArrayBufferView {
   return ArrayBuffer.isView(value) || tagOf(value) === 'ArrayBuffer';
-}
-
-/** Rejects a value that cannot be an id of the media service, whose ids are strings. */
-export function requireTextId(field: string, value: unknown): asserts value is string {
-  if (typeof value !== 'string' || value === '') {
-    throw invalidRequest([{ field, message: 'must be an id, as a string' }]);
-  }
-}
-
-/**
- * A short name for a text that does not reveal the text. Not a cryptographic hash: it only distinguishes the
- * texts of one project.
- */
-export function fingerprint(text: string): string {
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
-  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
-  return hex(high) + hex(low);
-}
-
-function hex(number: number): string {
-  return (number >>> 0).toString(16).padStart(8, '0');
 }

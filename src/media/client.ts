@@ -1,4 +1,5 @@
-import { requireTextId, isRecord } from '../core/values.js';
+import { isRecord, kindOf } from '../core/values.js';
+import { requireTextId, jobRecords, type JobRecords } from './jobs/records.js';
 import { bindMethods, ServiceClient } from '../core/client.js';
 import { invalidRequest } from '../core/errors.js';
 import type { MediaEvents } from './events.js';
@@ -7,7 +8,6 @@ import type { JoinOptions } from './generate/long-audio/join.js';
 import type { Generate } from './generate/resource.js';
 import type { GenerationJob, JobRecord } from './jobs/job.js';
 import type { AwaitedCall, UnknownCall } from './jobs/ledger.js';
-import { jobRecords, type JobRecords } from './jobs/records.js';
 import type { MediaOptions } from './options.js';
 import type { JobSource, MediaQueue, QueueOptions } from './queue/options.js';
 import { JobQueue, type QueueHost } from './queue/queue.js';
@@ -27,7 +27,6 @@ import {
 import { watch } from './status/watch.js';
 import { createContext, type MediaContext } from './context.js';
 import { callSite } from '../core/call/call.js';
-import { kindOf } from '../core/call/request.js';
 
 /**
  * The client of the media service.

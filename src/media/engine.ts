@@ -6,8 +6,7 @@ import {
   readOptions,
   type OptionKinds,
 } from '../core/options.js';
-import { kindOf } from '../core/call/request.js';
-import { isRecord } from '../core/values.js';
+import { kindOf, isRecord } from '../core/values.js';
 import type { MediaClient } from './client.js';
 import type { MediaJob } from './generate/media-job.js';
 import type { MediaFile } from './jobs/file.js';

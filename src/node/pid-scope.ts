@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
-import { fingerprint } from '../core/values.js';
+import { fingerprint } from '../core/fingerprint.js';
 import { hasCode } from './file-system.js';
 
 /** The facts that identify a scope of process ids. */

@@ -1,7 +1,7 @@
 import type { AudioRequest, GenerationJob, MediaClient, TextRange } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
 import { isPostreelError } from '../../core/errors.js';
-import { fingerprint } from '../../core/values.js';
+import { fingerprint } from '../../core/fingerprint.js';
 import { splitText } from '../../media/generate/long-audio/split-text.js';
 import { limits } from '../../media/limits.js';
 import { command, option, positiveNumber } from '../command.js';

@@ -1,6 +1,6 @@
 import type { MediaClient, MediaFile, VideoJob, QueueProgress, QueueResult } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
-import { fingerprint } from '../../core/values.js';
+import { fingerprint } from '../../core/fingerprint.js';
 import { withFormat } from '../../media/generate/media-job.js';
 import { collectData, command, option } from '../command.js';
 import type { Context } from '../context.js';

@@ -15,7 +15,7 @@ import type { Effect } from './outcome.js';
 import { of, route, type Method, type MultipartBody, type Route } from './route.js';
 import type { FreeInput, ListOptions, RequestOptions } from '../types.js';
 import { formBody, isForm } from './upload.js';
-import { isDate, isRecord, type FileInput } from '../values.js';
+import { isDate, isRecord, kindOf, type FileInput } from '../values.js';
 import type { OnceKey } from '../once/key.js';
 import type { Settings } from '../settings.js';
 import type { Session } from '../session.js';
@@ -359,21 +359,6 @@ function segment(name: string, value: unknown): string {
 // The hint for a caller who passed a whole record instead of its id.
 function idHint(value: unknown): string {
   return isRecord(value) && 'id' in value ? ': pass its `id`' : '';
-}
-
-/** The kind of a wrong value for an error message, with a hint if the value is a promise. */
-export function kindOf(value: unknown): string {
-  if (value === null || value === undefined) {
-    return String(value);
-  }
-  if (Array.isArray(value)) {
-    return 'a list';
-  }
-  if (typeof value === 'object') {
-    const isPromise = typeof (value as { then?: unknown }).then === 'function'; // as: an object
-    return isPromise ? 'a promise: `await` it first' : 'an object';
-  }
-  return `a ${typeof value}`;
 }
 
 function queryValue(name: string, value: unknown): string {

@@ -119,10 +119,10 @@ function blobOf(data: unknown, isNamed: boolean, { field, takesText }: UploadFac
   const [name, forms] = isNamed
     ? [`${field}.data`, takesText ? 'a File, a Blob, bytes or text' : 'a File, a Blob or bytes']
     : [field, 'a File, a Blob, bytes or { data, filename, contentType }'];
-  throw invalidRequest([{ field: name, message: `must be ${forms}; got ${kindOf(data)}` }]);
+  throw invalidRequest([{ field: name, message: `must be ${forms}; got ${fileKindOf(data)}` }]);
 }
 
-function kindOf(data: unknown): string {
+function fileKindOf(data: unknown): string {
   if (typeof data === 'string') {
     return 'a text: for a path use `csvFile()` or `imageFile()` of postreel/node';
   }

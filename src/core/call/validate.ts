@@ -1,4 +1,4 @@
-import { nearest } from '../options.js';
+import { nearest } from '../typos.js';
 import { isRecord, withArticle } from '../values.js';
 import type { FieldError } from '../errors.js';
 import type { RawPage } from '../list/list.js';

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../async.js';
-import { fingerprint } from '../values.js';
+import { fingerprint } from '../fingerprint.js';
 import { LocalBudget } from './rate-limit.js';
 import type { BudgetLimits, RateBudgetStore } from './rate-store.js';
 import { SharedBudget } from './shared-rate-limit.js';

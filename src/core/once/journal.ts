@@ -1,4 +1,4 @@
-import { fingerprint } from '../values.js';
+import { fingerprint } from '../fingerprint.js';
 import { ConfigurationError } from '../errors.js';
 
 /** An entry of a journal. */

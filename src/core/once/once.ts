@@ -1,8 +1,9 @@
 import { inTime, type CallState } from '../call/call.js';
-import { kindOf, type PreparedCall, type SendHooks } from '../call/request.js';
+import { type PreparedCall, type SendHooks } from '../call/request.js';
+import { kindOf } from '../values.js';
 import { invalidRequest, isPostreelError, PostreelError } from '../errors.js';
 import type { Answer, RequestOptions } from '../types.js';
-import { fingerprint } from '../values.js';
+import { fingerprint } from '../fingerprint.js';
 import { claimLimitMs, holdClaim, type HeldClaim } from './claim.js';
 import type { KeyedCall } from './claim-loop.js';
 import { restoreAnswer, compactAnswer, type KeptAnswer } from './kept-answer.js';

@@ -1,6 +1,6 @@
 import { onAbort } from '../../core/async.js';
 import { invalidRequest } from '../../core/errors.js';
-import { kindOf } from '../../core/call/request.js';
+import { kindOf } from '../../core/values.js';
 import { Download, type DownloadSource } from './download.js';
 import type { FileStream } from './file-stream.js';
 import { MemoryTarget, StreamTarget } from './targets.js';

@@ -1,5 +1,5 @@
 import { invalidRequest } from '../../core/errors.js';
-import { kindOf } from '../../core/call/request.js';
+import { kindOf } from '../../core/values.js';
 import type { MediaJob } from '../generate/media-job.js';
 import { hashOf } from './ledger.js';
 

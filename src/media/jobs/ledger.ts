@@ -21,7 +21,8 @@ import {
 import { canonical, journalMissing, placeOf, requireSameContent } from '../../core/once/key.js';
 import type { KeyScope } from '../../core/once/key-scope.js';
 import { wireValue } from '../../core/call/body.js';
-import { fingerprint, isRecord } from '../../core/values.js';
+import { isRecord } from '../../core/values.js';
+import { fingerprint } from '../../core/fingerprint.js';
 import type { JobStage } from '../../core/wait.js';
 import { isVideo, withFormat, type MediaJob } from '../generate/media-job.js';
 import { routes } from '../generate/routes.js';

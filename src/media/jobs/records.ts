@@ -1,6 +1,6 @@
 import { callJournal, type CallJournal } from '../../core/once/call-journal.js';
 import type { KeyScope } from '../../core/once/key-scope.js';
-import { requireTextId } from '../../core/values.js';
+import { invalidRequest } from '../../core/errors.js';
 import { requireList } from '../status/wait-options.js';
 import { ledgerOf, type JobLedger, type PendingJobs } from './ledger.js';
 
@@ -44,4 +44,11 @@ export function jobRecords(ledger: JobLedger | undefined, keys: KeyScope | undef
       await ledgerOf(ledger).resolve(callId, fileIds);
     },
   };
+}
+
+/** Rejects a value that cannot be an id of the media service, whose ids are strings. */
+export function requireTextId(field: string, value: unknown): asserts value is string {
+  if (typeof value !== 'string' || value === '') {
+    throw invalidRequest([{ field, message: 'must be an id, as a string' }]);
+  }
 }

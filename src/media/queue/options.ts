@@ -11,7 +11,7 @@ import {
   text,
   type OptionKinds,
 } from '../../core/options.js';
-import { kindOf } from '../../core/call/request.js';
+import { kindOf } from '../../core/values.js';
 import type { MediaJob } from '../generate/media-job.js';
 import type { AudioRequest, VideoJob } from '../generate/types.js';
 import type { MediaFile } from '../jobs/file.js';

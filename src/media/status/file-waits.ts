@@ -2,7 +2,7 @@ import { hasIoContexts } from '../../core/runtime.js';
 import { isCanceled, jobStage, statusOf } from '../../core/wait.js';
 import { invalidRequest, NotFoundError } from '../../core/errors.js';
 import { callSite, locate } from '../../core/call/call.js';
-import { kindOf } from '../../core/call/request.js';
+import { kindOf } from '../../core/values.js';
 import type { Settings } from '../../core/settings.js';
 import type { Events } from '../../core/events.js';
 import type { MediaEvents } from '../events.js';

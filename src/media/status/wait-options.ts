@@ -8,7 +8,7 @@ import {
   withMethods,
   type OptionKinds,
 } from '../../core/options.js';
-import { kindOf } from '../../core/call/request.js';
+import { kindOf } from '../../core/values.js';
 import type { Inbox } from '../../core/types.js';
 import type { FileStatus, StatusRecord } from '../generate/types.js';
 

@@ -1,6 +1,6 @@
 import { wireValue } from '../../core/call/body.js';
 import { invalidRequest } from '../../core/errors.js';
-import { nearest } from '../../core/options.js';
+import { nearest } from '../../core/typos.js';
 import { isBytes, isPromise, isRecord, isStream, tagOf } from '../../core/values.js';
 
 /** Whether attachments of this email must be encoded, or rejected, before it is sent. */

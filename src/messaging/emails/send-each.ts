@@ -15,9 +15,9 @@ import type {
   SendResult,
 } from '../emails.js';
 import { callSafely } from '../../core/async.js';
-import { fingerprint, isRecord } from '../../core/values.js';
+import { isRecord, kindOf } from '../../core/values.js';
+import { fingerprint } from '../../core/fingerprint.js';
 import { wireValue } from '../../core/call/body.js';
-import { kindOf } from '../../core/call/request.js';
 import { canonical, type OnceKey, journalMissing } from '../../core/once/key.js';
 import { keyIn } from '../../core/once/once.js';
 import { asBulk } from '../bulk.js';

@@ -1,6 +1,6 @@
 import { type FieldObject, type OpenInput, type OpenRecord, isRecord } from '../../core/values.js';
 import { invalidRequest } from '../../core/errors.js';
-import { nearest } from '../../core/options.js';
+import { nearest } from '../../core/typos.js';
 
 /** One comparison of a field with a value. */
 export interface FilterElement {

@@ -1,6 +1,6 @@
 import { abortable } from '../../core/async.js';
 import { invalidRequest } from '../../core/errors.js';
-import { kindOf } from '../../core/call/request.js';
+import { kindOf } from '../../core/values.js';
 import { StartedIterator } from '../../core/list/started-iterator.js';
 
 /** Rows for a call that takes any number of them: a list, a generator or a stream. A string is not allowed. */

@@ -1,4 +1,5 @@
-import { fingerprint, isRecord } from '../../core/values.js';
+import { isRecord } from '../../core/values.js';
+import { fingerprint } from '../../core/fingerprint.js';
 import { normalizeEmail } from '../shared/values.js';
 import {
   edgesOf,

@@ -10,7 +10,8 @@ import {
   type FileHandle,
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { fingerprint, isRecord } from '../../core/values.js';
+import { isRecord } from '../../core/values.js';
+import { fingerprint } from '../../core/fingerprint.js';
 import { ConfigurationError } from '../../core/errors.js';
 import type { ContentRange } from '../../media/download/content-range.js';
 import type { DownloadTarget, Received } from '../../media/download/download.js';

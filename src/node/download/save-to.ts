@@ -1,7 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ConfigurationError, invalidRequest, isPostreelError } from '../../core/errors.js';
-import { kindOf } from '../../core/call/request.js';
+import { kindOf } from '../../core/values.js';
 import { Download } from '../../media/download/download.js';
 import {
   readTransferOptions,

@@ -9,7 +9,7 @@ import {
   type JournalPage,
   type JournalStore,
 } from '../../core/once/journal.js';
-import { fingerprint } from '../../core/values.js';
+import { fingerprint } from '../../core/fingerprint.js';
 import { withLock, type HeldLock } from '../file-lock.js';
 import { hasCode, requirePath, syncFile, syncFolder } from '../file-system.js';
 import { realPathOf } from '../real-path.js';

@@ -2,12 +2,12 @@ import {
   anything,
   atLeast,
   flag,
-  nearest,
   plainObject,
   readOptions,
   wholeNumber,
   type OptionKinds,
 } from '../../core/options.js';
+import { nearest } from '../../core/typos.js';
 
 /** A fault of a request: set one of the kinds, and when it applies. */
 export interface Fault {

@@ -2,7 +2,7 @@ import { callSafely, answerWithin, monotonicMs } from '../../core/async.js';
 import { anything, callback, flag, type OptionKinds } from '../../core/options.js';
 import type { WebhookResult } from '../../core/types.js';
 import { ConfigurationError } from '../../core/errors.js';
-import { fingerprint } from '../../core/values.js';
+import { fingerprint } from '../../core/fingerprint.js';
 import { answerTo, atWork, handled, onlyPost, type Answer } from './answer.js';
 import { confirm, type ReadStatus } from './confirm.js';
 import type { WebhookSecret } from '../sign/secret.js';
