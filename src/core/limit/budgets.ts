@@ -1,5 +1,6 @@
 import type { Settings } from '../settings.js';
 import { findProject, type Project } from './projects.js';
+import { createBudget } from './polled-budget.js';
 import { ClientBudget, type Budget } from './rate-limit.js';
 import type { BudgetLimits, RateBudgetStore } from './rate-store.js';
 
@@ -56,7 +57,7 @@ export class BudgetSource {
     }
     const budget = parent.for(key);
     return budget && this.#settings.hasOwnLimits
-      ? new ClientBudget(budget, limits, this.#settings.clock)
+      ? new ClientBudget(createBudget(limits, this.#settings.clock), budget)
       : budget;
   }
 

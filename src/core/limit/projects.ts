@@ -1,6 +1,7 @@
 import { systemClock, type Clock } from '../async.js';
 import { fingerprint } from '../fingerprint.js';
-import { LocalBudget } from './rate-limit.js';
+import { createBudget } from './polled-budget.js';
+import type { LocalBudget } from './rate-limit.js';
 import type { BudgetLimits, RateBudgetStore } from './rate-store.js';
 import { SharedBudget } from './shared-rate-limit.js';
 
@@ -29,7 +30,7 @@ export class Project {
 
   /** The budget of this process; `limits` apply if it is new. */
   localBudget(limits: BudgetLimits): LocalBudget {
-    this.#local ??= new LocalBudget(limits, this.clock);
+    this.#local ??= createBudget(limits, this.clock);
     return this.#local;
   }
 

@@ -1,5 +1,4 @@
-import { maxDelayMs, onAbort, sleep, type Clock } from '../async.js';
-import { hasIoContexts } from '../runtime.js';
+import { maxDelayMs, onAbort, type Clock } from '../async.js';
 import { ConfigurationError, RateLimitError } from '../errors.js';
 import { capacityOf, type BudgetLimits } from './rate-store.js';
 import { maxPauseMs } from '../call/retry-after.js';
@@ -76,7 +75,7 @@ const maxInFlightWhenShared = 24;
 /** The budget of a project inside one process. A call that need not wait does not enter the queue. */
 export class LocalBudget implements Budget {
   readonly clock: Clock;
-  #limits: BudgetLimits;
+  protected limits: BudgetLimits;
   #capacity: number;
   #inFlight = 0;
   /**
@@ -95,18 +94,16 @@ export class LocalBudget implements Budget {
    * response.
    */
   #maxInFlight = maxInFlightWhenShared;
-  readonly #queue: CallQueue;
+  protected readonly queue: CallQueue;
   #stopTimer: (() => void) | undefined;
   /** How many calls wait for this budget in the queue of a shared budget. */
   queuedElsewhere = 0;
-  /** Slots of requests that Workers may end without cleanup, in the order they were taken. */
-  readonly #leases: { readonly endsAt: number; readonly slot: Slot }[] = [];
 
   constructor(limits: BudgetLimits, clock: Clock) {
     this.clock = clock;
-    this.#limits = limits;
+    this.limits = limits;
     this.#capacity = capacityOf(limits);
-    this.#queue = new CallQueue(clock, (ahead) => this.forecast(ahead));
+    this.queue = new CallQueue(clock, (ahead) => this.forecast(ahead));
   }
 
   acquire(turn: SlotRequest): Slot | Promise<Slot> {
@@ -115,35 +112,32 @@ export class LocalBudget implements Budget {
 
   /** Returns a slot if one is free and no call waits for it. */
   tryAcquire(): Slot | undefined {
-    return this.#queue.size === 0 && this.#waitMs() === 0 ? this.#take() : undefined;
+    return this.queue.size === 0 && this.waitMs() === 0 ? this.take() : undefined;
   }
 
   pause(delayMs: number): void {
     const now = this.clock.now();
-    const { windowMs } = this.#limits;
+    const { windowMs } = this.limits;
     this.#pausedAt = now;
     this.#pausedUntil = Math.max(this.#pausedUntil, now + delayMs);
     this.#sharedUntil = this.#pausedUntil + windowMs;
     this.#maxInFlight = 1;
-    this.#queue.refuse(
-      { reason: 'service', waitMs: this.#pausedUntil - now },
-      maxPauseMs(windowMs),
-    );
-    this.#pump();
+    this.refuse({ reason: 'service', waitMs: this.#pausedUntil - now });
+    this.pump();
   }
 
   adjust(limits: BudgetLimits): void {
-    this.#limits = limits;
+    this.limits = limits;
     this.#capacity = capacityOf(limits);
-    this.#pump();
+    this.pump();
   }
 
   state(): RateLimitState {
-    const waitMs = this.#waitMs();
+    const waitMs = this.waitMs();
     return {
-      limit: this.#limits.limit,
+      limit: this.limits.limit,
       used: this.#used(this.clock.now()),
-      queued: this.#queue.size,
+      queued: this.queue.size,
       resetsAt: waitMs > 0 && Number.isFinite(waitMs) ? new Date(Date.now() + waitMs) : undefined,
     };
   }
@@ -157,7 +151,7 @@ export class LocalBudget implements Budget {
   /** How long a call would wait behind `ahead` other calls; 0 if it would not wait. */
   forecast(ahead: number): Forecast {
     const now = this.clock.now();
-    const { windowMs } = this.#limits;
+    const { windowMs } = this.limits;
     const pausedMs = this.#pausedUntil - now;
     // `missing + 1` used slots must become free first. Each window frees as many slots as the capacity.
     const missing = this.#used(now) + ahead - this.#capacity;
@@ -170,45 +164,32 @@ export class LocalBudget implements Budget {
   }
 
   async #wait(turn: SlotRequest): Promise<Slot> {
-    const call = this.#queue.join(turn, maxPauseMs(this.#limits.windowMs));
-    turn.onWait({ ...call.expected, queued: this.#queue.size });
-    this.#pump(); // the timer may be due, and calls that keep coming must not postpone it
+    const call = this.queue.join(turn, maxPauseMs(this.limits.windowMs));
+    turn.onWait({ ...call.expected, queued: this.queue.size });
+    this.pump(); // the timer may be due, and calls that keep coming must not postpone it
     try {
-      return await (hasIoContexts() ? this.#waitAlone(call) : call.granted);
+      return await this.granted(call);
     } finally {
-      this.#queue.leave(call);
-      this.#pump();
+      this.queue.leave(call);
+      this.pump();
     }
   }
 
-  /** On Workers no request may resume another one, so each request checks for itself. */
-  async #waitAlone(call: QueuedCall): Promise<Slot> {
-    for (;;) {
-      const ahead = this.#queue.placeOf(call);
-      if (this.#waitMs() === 0 && ahead < this.#free(this.clock.now())) {
-        return this.#take();
-      }
-      const { reason, waitMs } = this.forecast(ahead);
-      if (reason === 'service' && waitMs > maxPauseMs(this.#limits.windowMs)) {
-        throw queueTimeout({ reason, waitMs }, call.turn);
-      }
-      await call.sleepUntilNextTry(Math.min(Math.max(waitMs, 10), 1_000));
-    }
+  /** Resolves to the slot of a waiting call. */
+  protected granted(call: QueuedCall): Promise<Slot> {
+    return call.granted;
   }
 
   /**
    * The wait until a request may be sent, in milliseconds. 0: send now. Infinity: not before a response
    * arrives.
    */
-  #waitMs(): number {
+  protected waitMs(): number {
     const now = this.clock.now();
-    while ((this.#leases[0]?.endsAt ?? Number.POSITIVE_INFINITY) <= now) {
-      this.#leases.shift()?.slot.abandon();
-    }
     if (this.#pausedUntil > now) {
       return this.#pausedUntil - now;
     }
-    if (this.#free(now) > 0) {
+    if (this.free(now) > 0) {
       return 0;
     }
     const isFull = this.#used(now) >= this.#capacity;
@@ -217,10 +198,15 @@ export class LocalBudget implements Budget {
   }
 
   /** How many requests may be sent right now, if there is no pause. */
-  #free(now: number): number {
+  protected free(now: number): number {
     const unused = this.#capacity - this.#used(now);
-    const isShared = this.#limits.headroom > 0 || now < this.#sharedUntil;
+    const isShared = this.limits.headroom > 0 || now < this.#sharedUntil;
     return isShared ? Math.min(unused, this.#maxInFlight - this.#inFlight) : unused;
+  }
+
+  /** A 429 arrived: rejects the calls that cannot or should not wait that long. */
+  protected refuse(forecast: Forecast): void {
+    this.queue.refuse(forecast, maxPauseMs(this.limits.windowMs));
   }
 
   #used(now: number): number {
@@ -235,7 +221,7 @@ export class LocalBudget implements Budget {
     return this.#inFlight + this.#held.length - this.#expired;
   }
 
-  #take(): Slot {
+  protected take(): Slot {
     const sentAt = this.clock.now();
     let isOpen = true;
     const end = (heldMs?: number) => {
@@ -247,7 +233,7 @@ export class LocalBudget implements Budget {
       if (heldMs !== undefined) {
         this.#hold(this.clock.now() + heldMs);
       }
-      this.#pump();
+      this.pump();
     };
     const slot: Slot = {
       release: () => {
@@ -256,16 +242,12 @@ export class LocalBudget implements Budget {
         if (isOpen && sentAt > this.#pausedAt) {
           this.#maxInFlight = Math.min(maxInFlightWhenShared, this.#maxInFlight + 1);
         }
-        end(this.#limits.windowMs);
+        end(this.limits.windowMs);
       },
-      abandon: () => end(this.#limits.windowMs + lateArrivalMs),
+      abandon: () => end(this.limits.windowMs + lateArrivalMs),
       cancel: () => end(),
     };
     this.#inFlight++;
-    if (hasIoContexts()) {
-      // Workers may end a request at any point, and none of its code would run to end the slot.
-      this.#leases.push({ endsAt: sentAt + maxInTransitMs, slot });
-    }
     return slot;
   }
 
@@ -278,61 +260,45 @@ export class LocalBudget implements Budget {
     this.#held.splice(index, 0, until);
   }
 
-  #pump(): void {
+  /** Gives free slots to the waiting calls. */
+  protected pump(): void {
     this.#stopTimer?.();
-    if (this.#queue.size === 0 || hasIoContexts()) {
+    if (this.queue.size === 0) {
       return;
     }
-    let waitMs = this.#waitMs();
-    while (this.#queue.size > 0 && waitMs === 0) {
-      this.#queue.grant(this.#take());
-      waitMs = this.#waitMs();
+    let waitMs = this.waitMs();
+    while (this.queue.size > 0 && waitMs === 0) {
+      this.queue.grant(this.take());
+      waitMs = this.waitMs();
     }
-    if (this.#queue.size > 0 && Number.isFinite(waitMs)) {
-      this.#stopTimer = this.clock.at(this.clock.now() + waitMs, () => this.#pump());
+    if (this.queue.size > 0 && Number.isFinite(waitMs)) {
+      this.#stopTimer = this.clock.at(this.clock.now() + waitMs, () => this.pump());
     }
   }
 }
 
 // ---- the queue
 
-// On Workers each waiting call checks for its slot itself, at least once a second. A call that has not checked
-// for this long is gone: the platform has ended the request that made it.
-const staleAfterMs = 5_000;
-
 /** A call that waits in the queue. */
-class QueuedCall {
+export class QueuedCall {
   readonly turn: SlotRequest;
   /** The forecast of the wait at its beginning. */
   readonly expected: Forecast;
   readonly givesUpAt: number;
   readonly granted: Promise<Slot>;
-  /** When the call last checked for a slot. Used on Workers only. */
-  askedAt: number;
   // The executor of the promise sets both at once.
   resolve!: (slot: Slot) => void;
   reject!: (reason: unknown) => void;
-  readonly #clock: Clock;
 
-  constructor(turn: SlotRequest, expected: Forecast, clock: Clock) {
+  constructor(turn: SlotRequest, expected: Forecast, now: number) {
     this.turn = turn;
     this.expected = expected;
-    this.#clock = clock;
-    this.askedAt = clock.now();
-    this.givesUpAt = this.askedAt + turn.maxWaitMs;
+    this.givesUpAt = now + turn.maxWaitMs;
     this.granted = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
     });
     this.granted.catch(() => undefined); // a call that checks for itself does not await it
-  }
-
-  /** Sleeps for `delayMs`, or until the wait ends. */
-  async sleepUntilNextTry(delayMs: number): Promise<void> {
-    this.askedAt = this.#clock.now();
-    const awake = new AbortController();
-    const nap = sleep(delayMs, awake.signal, this.#clock).catch(() => undefined);
-    await Promise.race([nap, this.granted]).finally(() => awake.abort());
   }
 }
 
@@ -365,7 +331,7 @@ export class CallQueue {
     if (isTooLong || expected.waitMs > turn.maxWaitMs) {
       throw queueTimeout(expected, turn);
     }
-    const call = new QueuedCall(turn, expected, this.#clock);
+    const call = new QueuedCall(turn, expected, this.#clock.now());
     const giveUp = () => this.#refuse(call, queueTimeout(forecast(), turn));
     const hasLimit = Number.isFinite(turn.maxWaitMs);
     const stopTimer = hasLimit ? this.#clock.limit(turn.maxWaitMs, giveUp) : undefined;
@@ -400,29 +366,8 @@ export class CallQueue {
     return this.#calls.flatMap((calls) => [...calls.keys()]);
   }
 
-  /** How many calls are ahead of this one. Removes calls that no longer check for their turn. */
-  placeOf(call: QueuedCall): number {
-    const now = this.#clock.now();
-    call.askedAt = now;
-    let ahead = 0;
-    for (const other of this.all()) {
-      if (other === call) {
-        break;
-      }
-      if (now - other.askedAt > staleAfterMs) {
-        this.leave(other);
-      } else {
-        ahead++;
-      }
-    }
-    return ahead;
-  }
-
   /** No slot is granted for `forecast.waitMs`: rejects the calls that cannot or should not wait that long. */
   refuse(forecast: Forecast, maxMs: number): void {
-    if (hasIoContexts()) {
-      return; // each call checks for itself, and will notice
-    }
     const endsAt = this.#clock.now() + forecast.waitMs;
     for (const call of this.all()) {
       if (forecast.waitMs > maxMs || call.givesUpAt < endsAt) {
@@ -483,9 +428,9 @@ export class ClientBudget implements Budget {
   readonly #own: LocalBudget;
   readonly #project: Budget;
 
-  constructor(project: Budget, limits: BudgetLimits, clock: Clock) {
+  constructor(own: LocalBudget, project: Budget) {
+    this.#own = own;
     this.#project = project;
-    this.#own = new LocalBudget(limits, clock);
   }
 
   async acquire(turn: SlotRequest): Promise<Slot> {

@@ -1,6 +1,7 @@
 import { systemClock } from '../../core/async.js';
 import { pauseAfterRefusalMs } from '../../core/call/retry-after.js';
-import { LocalBudget } from '../../core/limit/rate-limit.js';
+import { createBudget } from '../../core/limit/polled-budget.js';
+import type { LocalBudget } from '../../core/limit/rate-limit.js';
 import { type Answer, forward } from './forward.js';
 import type { ProxiedEvent, TrackProxyOptions } from './options.js';
 import type { Incoming } from './read.js';
@@ -23,7 +24,7 @@ export class Sender {
   constructor(options: TrackProxyOptions) {
     const limits = { limit: options.perMinute ?? 500, windowMs: WINDOW_MS, headroom: 0 };
     this.#options = options;
-    this.#budget = new LocalBudget(limits, systemClock);
+    this.#budget = createBudget(limits, systemClock);
   }
 
   async send({ id, event }: Incoming): Promise<Answer> {
