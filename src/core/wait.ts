@@ -15,48 +15,13 @@ import {
   readOptions,
   type OptionKinds,
 } from './options.js';
+import { jobStage, statusOf } from './job-status.js';
 import { isRecord, type OpenRecord } from './values.js';
 
 /**
  * Waiting for something that the service does by itself: a job, a campaign, a domain, a file. One loop,
  * `poll`, asks until there is an end; `waitFor` is what all but files need of it.
  */
-
-// ---- the status of a job, whatever word its service uses
-
-export type JobStage = 'active' | 'done' | 'failed';
-
-const done = new Set(['completed', 'complete', 'done', 'finished', 'success', 'succeeded']);
-const failed = new Set(['failed', 'failure', 'error']);
-const canceled = new Set(['canceled', 'cancelled']);
-
-/** Reads the status of a job. A word that is not known belongs to a job that is still active. */
-export function jobStage(status: unknown): JobStage {
-  if (done.has(wordOf(status))) {
-    return 'done';
-  }
-  return failed.has(wordOf(status)) || isCanceled(status) ? 'failed' : 'active';
-}
-
-/** Was the job canceled? */
-export function isCanceled(status: unknown): boolean {
-  return canceled.has(wordOf(status));
-}
-
-/** The status of a job as its service sent it, under `status` or `state`. */
-export function statusOf(job: unknown): string | undefined {
-  const status = isRecord(job) ? (job['status'] ?? job['state']) : undefined;
-  return typeof status === 'string' ? status : undefined;
-}
-
-/** The same in lower case; empty where the service sent none. */
-export function statusWord(job: unknown): string {
-  return wordOf(statusOf(job));
-}
-
-function wordOf(status: unknown): string {
-  return typeof status === 'string' ? status.trim().toLowerCase() : '';
-}
 
 // ---- how often
 

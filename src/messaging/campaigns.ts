@@ -8,12 +8,8 @@ import {
 } from '../core/values.js';
 import { anyList, of, route, type NamesOf } from '../core/call/route.js';
 import type { Call, ListOptions, RequestOptions, Paginated } from '../core/types.js';
-import {
-  jobStage,
-  waitForRecord,
-  type RecordWaitOptions,
-  type StatusChecks,
-} from '../core/wait.js';
+import { waitForRecord, type RecordWaitOptions, type StatusChecks } from '../core/wait.js';
+import { jobStage } from '../core/job-status.js';
 import type { Transport } from '../core/call/send.js';
 import { invalidRequest, type InvalidRequestError } from '../core/errors.js';
 import type { FilterInput, StoredFilter } from './shared/filters.js';

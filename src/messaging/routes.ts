@@ -14,7 +14,7 @@ import { routes as uploads } from './uploads.js';
 import { routes as users } from './users.js';
 import { routes as workflows } from './workflows.js';
 
-/** Every endpoint of the messaging service, under the names of the client's methods. */
+/** Every endpoint of the messaging service, under the names of the client's methods. The rows are in these files. */
 export const routes = {
   send: emails.send,
   verify: emails.verify,

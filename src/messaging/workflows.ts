@@ -4,12 +4,8 @@ import type { RequestOptions, Call, ListOptions, Paginated } from '../core/types
 import { flag } from '../core/options.js';
 import { isPostreelError } from '../core/errors.js';
 import type { Transport } from '../core/call/send.js';
-import {
-  jobStage,
-  waitForRecord,
-  type RecordWaitOptions,
-  type StatusChecks,
-} from '../core/wait.js';
+import { waitForRecord, type RecordWaitOptions, type StatusChecks } from '../core/wait.js';
+import { jobStage } from '../core/job-status.js';
 import { toRequestBody } from './shared/request-body.js';
 import type { TextCheck } from './shared/template-text.js';
 import type {

@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { CallStartEvent } from '../core/types.js';
-import { jobStage, statusWord } from '../core/wait.js';
+import { jobStage, statusWord } from '../core/job-status.js';
 import { isApiError, isPostreelError } from '../core/errors.js';
 
 /** The parts of a span's name: the pattern of a path, not its values, which may be email addresses. */

@@ -1,7 +1,7 @@
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Span, SpanContext, Tracer } from '@opentelemetry/api';
 import { monotonicMs } from '../core/async.js';
-import { jobStage } from '../core/wait.js';
+import { jobStage } from '../core/job-status.js';
 import type { JobAcceptedEvent } from '../media/events.js';
 import type { FileUpdate } from '../media/status/wait-options.js';
 import { errorAttribute, statusAttribute } from './attributes.js';

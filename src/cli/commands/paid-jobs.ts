@@ -1,7 +1,7 @@
 import type { GenerationJob, MediaClient } from 'postreel/media';
 import { isPostreelError } from '../../core/errors.js';
 import { isAlive, isAnswered } from '../../core/once/ledger.js';
-import { jobStage, statusOf } from '../../core/wait.js';
+import { jobStage, statusOf } from '../../core/job-status.js';
 import type { JobLedger, OnceJob } from '../../media/jobs/ledger.js';
 import type { Context } from '../context.js';
 import { CommandEnd } from '../exit-codes.js';

@@ -23,7 +23,7 @@ import type { KeyScope } from '../../core/once/key-scope.js';
 import { wireValue } from '../../core/call/body.js';
 import { isRecord } from '../../core/values.js';
 import { fingerprint } from '../../core/fingerprint.js';
-import type { JobStage } from '../../core/wait.js';
+import type { JobStage } from '../../core/job-status.js';
 import { isVideo, withFormat, type MediaJob } from '../generate/media-job.js';
 import { routes } from '../generate/routes.js';
 import type { TextRange } from '../generate/types.js';

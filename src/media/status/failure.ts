@@ -1,4 +1,4 @@
-import { isCanceled } from '../../core/wait.js';
+import { isCanceled } from '../../core/job-status.js';
 import { isRecord } from '../../core/values.js';
 import {
   GenerationCanceledError,

@@ -1,5 +1,5 @@
 import { hasIoContexts } from '../../core/runtime.js';
-import { isCanceled, jobStage, statusOf } from '../../core/wait.js';
+import { isCanceled, jobStage, statusOf } from '../../core/job-status.js';
 import { invalidRequest, NotFoundError } from '../../core/errors.js';
 import { callSite, locate } from '../../core/call/call.js';
 import { kindOf } from '../../core/values.js';

@@ -1,6 +1,7 @@
 import type { RequestOptions } from '../../core/types.js';
 import { isPostreelError, isTransient, type PostreelError } from '../../core/errors.js';
-import { jobStage, statusOf, type StatusChecks } from '../../core/wait.js';
+import { type StatusChecks } from '../../core/wait.js';
+import { jobStage, statusOf } from '../../core/job-status.js';
 import { sleep, abortable } from '../../core/async.js';
 import { hasIoContexts } from '../../core/runtime.js';
 import type { CountedPoller } from './counted-poller.js';

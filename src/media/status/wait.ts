@@ -1,13 +1,7 @@
 import { callSafely, type Clock } from '../../core/async.js';
 import { isPostreelError, UnexpectedResponseError, WaitTimeoutError } from '../../core/errors.js';
-import {
-  jobStage,
-  lastStatusText,
-  passingDelayMs,
-  poll,
-  statusOf,
-  type Check,
-} from '../../core/wait.js';
+import { lastStatusText, passingDelayMs, poll, type Check } from '../../core/wait.js';
+import { jobStage, statusOf } from '../../core/job-status.js';
 import { callbackNews, type CallbackNews } from './callback.js';
 import { failureOf } from './failure.js';
 import type { StatusRecord } from '../generate/types.js';

@@ -1,6 +1,6 @@
 import { sleep } from '../../core/async.js';
 import type { WebhookResult } from '../../core/types.js';
-import { jobStage } from '../../core/wait.js';
+import { jobStage } from '../../core/job-status.js';
 import { WebhookVerificationError } from '../../core/errors.js';
 
 /** Reads the status of a file back from the service. */
