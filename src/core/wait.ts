@@ -19,8 +19,8 @@ import { jobStage, statusOf } from './job-status.js';
 import { isRecord, type OpenRecord } from './values.js';
 
 /**
- * Waiting for something that the service does by itself: a job, a campaign, a domain, a file. One loop,
- * `poll`, asks until there is an end; `waitFor` is what all but files need of it.
+ * Waits for something that the service does by itself: a job, a campaign, a domain, a file. `poll()` is the loop of
+ * status checks. `waitForRecord()` runs it for everything except files, which `media/status/` waits for.
  */
 
 // ---- how often
@@ -28,11 +28,11 @@ import { isRecord, type OpenRecord } from './values.js';
 /** The status checks of one client. */
 export interface StatusChecks {
   readonly clock: Clock;
-  /** Makes a check in its turn: they are evenly spaced, never in bursts. */
+  /** Makes a check after the checks before it: they are evenly spaced, never in bursts. */
   make<T>(check: () => Promise<T>, signal: AbortSignal | undefined): Promise<T>;
 }
 
-/** Ten status checks a second, for jobs of seconds to minutes. */
+/** Creates the status checks of a client: at most ten in a second, for jobs that take seconds to minutes. */
 export function createStatusChecks(clock: Clock): StatusChecks {
   // p-throttle keeps the queue: it starts the checks of all waits in order, at most one per interval, with one
   // timer. It knows only the time of the process; with the clock of a fake, checks need no interval.
@@ -41,57 +41,57 @@ export function createStatusChecks(clock: Clock): StatusChecks {
     check: () => Promise<unknown>,
     signal: AbortSignal | undefined,
   ) => {
-    signal?.throwIfAborted(); // it was given up in the queue
+    signal?.throwIfAborted(); // the caller may have aborted while the check waited
     return check();
   });
   return {
     clock,
     async make<T>(check: () => Promise<T>, signal: AbortSignal | undefined) {
       signal?.throwIfAborted();
-      return abortable(spaced(check, signal) as Promise<T>, signal); // what the check resolves to
+      return abortable(spaced(check, signal) as Promise<T>, signal); // as: the result of the check
     },
   };
 }
 
 // ---- the loop
 
-/** What one status check found. */
+/** The result of one status check. */
 export interface Check<Record> {
   /** The number of this check, from 1. */
   readonly attempt: number;
   readonly elapsedMs: number;
   readonly status: string | undefined;
   readonly record: Record;
-  /** Is this another status than at the check before? */
+  /** Does the status differ from that of the previous check? */
   readonly changed: boolean;
 }
 
-/** What a wait has done by the time it is over. */
+/** The facts of a wait that exceeded its timeout. */
 interface TimeoutFacts {
   readonly polls: number;
   readonly elapsedMs: number;
-  /** Why the last check failed; `undefined` if it got an answer. */
+  /** The error of the last check; `undefined` if the check succeeded. */
   readonly failure: unknown;
 }
 
-/** What a wait is made of. */
+/** The parts of a wait that differ between files and other records. */
 interface PollPlan<Record, Result> {
-  /** Checks once; the signal aborts when the wait is over. An error ends the wait unless it is transient. */
+  /** Makes one status check. The signal aborts when the wait is over. */
   check(signal: AbortSignal | undefined): Promise<Record>;
   statusOf(record: Record): string | undefined;
-  /** The result once there is one; throws when the job has failed. */
+  /** Returns the result if the job is done; throws if it has failed. */
   finish(check: Check<Record>): { readonly result: Result } | undefined;
   /** Milliseconds until the next check. */
   nextDelayMs(check: Check<Record>): number;
-  /** Called with every check; the last one has no next poll. */
+  /** Called after each check. `nextPollInMs` is 0 after the last one. */
   report?(check: Check<Record>, nextPollInMs: number): void;
-  /** May this error be gone at the next check? Milliseconds to wait, or `undefined` to give up. */
+  /** How long to wait after a check that failed, in milliseconds; `undefined` if the error will not pass. */
   passingDelayMs?(error: unknown, failures: number, elapsedMs: number): number | undefined;
-  /** Milliseconds until the service is asked again after it has refused a check. */
+  /** How long to wait after a check that the service rejected, in milliseconds. */
   readonly refusedDelayMs: number;
-  /** The error when the time is up. */
+  /** The error of a wait that exceeds its timeout. */
   timeoutError(last: Check<Record> | undefined, facts: TimeoutFacts): Error;
-  /** Calls back when a check is worthwhile before its time. */
+  /** Adds a listener for news, e.g. a callback: the next check is then made at once. Returns its removal. */
   onNews?(listener: () => void): () => void;
   readonly timeoutMs: number;
   readonly firstDelayMs: number;
@@ -99,10 +99,10 @@ interface PollPlan<Record, Result> {
   readonly clock: Clock;
 }
 
-// A file or job that was made a moment ago may not be known everywhere yet.
-const soonMs = 1_000;
+// The service may answer 404 for a file or job that was created a moment ago: the first check is repeated this soon.
+const firstRepeatMs = 1_000;
 
-/** Checks again and again until the job is done, has failed, the time is up or the caller aborts. */
+/** Repeats the status check until the job is done or has failed, the timeout is over, or the caller aborts. */
 export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Promise<Result> {
   const { clock } = plan;
   plan.signal?.throwIfAborted();
@@ -115,7 +115,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
   let failure: unknown;
   const timeUp = () => plan.timeoutError(last, { polls, elapsedMs: elapsed(), failure });
 
-  // A single no is not trusted: the wait ends on the second in a row. 401 and 403 speak of the key.
+  // One 4xx does not end a wait; two in a row do. 401 and 403 end it at once, because they concern the key.
   const delayAfter = (error: unknown): number | undefined => {
     const passingMs = plan.passingDelayMs?.(error, ++failures, elapsed());
     const status = isPostreelError(error) ? error.status : undefined;
@@ -128,7 +128,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
       ? undefined
       : last
         ? plan.refusedDelayMs
-        : Math.min(soonMs, plan.refusedDelayMs);
+        : Math.min(firstRepeatMs, plan.refusedDelayMs);
   };
 
   for (let delayMs: number | undefined = plan.firstDelayMs; ;) {
@@ -164,7 +164,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
     try {
       end = plan.finish(last);
     } catch (failure) {
-      plan.report?.(last, 0); // the check that ends a wait in failure is reported like every other
+      plan.report?.(last, 0); // report this check like every other
       throw failure;
     }
     delayMs = end ? 0 : plan.nextDelayMs(last);
@@ -175,7 +175,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
   }
 }
 
-// A pause ends early at a notification, or when the caller aborts.
+// Sleeps, until there is news or the caller aborts at most.
 async function pause(
   delayMs: number,
   { signal, onNews, clock }: Pick<PollPlan<never, never>, 'signal' | 'onNews' | 'clock'>,
@@ -191,8 +191,8 @@ async function pause(
 }
 
 /**
- * How long to wait after a status check that failed but may succeed later. `undefined` for
- * failures that stay, such as 401, 403 and 404.
+ * How long to wait after a status check that failed but may succeed later, in milliseconds. `undefined` for an
+ * error that will not pass, such as 401, 403 and 404.
  */
 export function passingDelayMs(
   error: unknown,
@@ -203,7 +203,7 @@ export function passingDelayMs(
     return undefined;
   }
   const { status, code } = error;
-  // A gateway or a captive portal answers in place of the service.
+  // A gateway or a captive portal may answer in place of the service.
   const isForeign = code === 'UNEXPECTED_RESPONSE' && status !== undefined && status < 300;
   if (!isForeign && !isTransient(error) && code !== 'QUEUE_TIMEOUT') {
     return undefined;
@@ -212,7 +212,7 @@ export function passingDelayMs(
   return Math.max(error.retryAfterMs ?? 0, backoffMs);
 }
 
-/** The last status of a wait that took too long, and why its last check failed, for its message. */
+/** The part of a timeout's message that names the last status and the error of the last check. */
 export function lastStatusText(status: string | undefined, failure: unknown): string {
   const last = `last status "${status ?? 'none'}"`;
   return failure instanceof Error ? `${last}; the last check failed: ${failure.message}` : last;
@@ -227,9 +227,9 @@ export interface RecordWaitOptions<Item> {
   /** The time between two status checks, in milliseconds. */
   interval?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** Called with every status check. Errors it throws are ignored. */
+  /** Called after every status check. An error that it throws is ignored. */
   onUpdate?: ((record: Item) => void) | undefined;
-  /** Decides whether the wait is over, where your service has other words. */
+  /** Decides whether the wait is over. For services with status values that this package does not know. */
   isDone?: ((record: Item) => boolean) | undefined;
 }
 
@@ -245,15 +245,15 @@ export interface JobWaitOptions<Job> extends Omit<RecordWaitOptions<Job>, 'onUpd
    * @default 2_000
    */
   interval?: number | undefined;
-  /** Called with every status check. What it throws is ignored. */
+  /** Called after every status check. An error that it throws is ignored. */
   onUpdate?: ((update: JobUpdate<Job>) => void) | undefined;
 }
 
-/** What a status check of a job found. */
+/** The result of a status check of a job. */
 export interface JobUpdate<Job> {
   readonly jobId: string;
   readonly status: string | undefined;
-  /** As the service sent it: a share, a percentage, or not at all. */
+  /** The progress as the service sent it: a share, a percentage, or `undefined`. */
   readonly progress: unknown;
   /** The number of this status check, from 1. */
   readonly attempt: number;
@@ -262,7 +262,7 @@ export interface JobUpdate<Job> {
   readonly raw: Job;
 }
 
-/** The options of each wait of a call that has one `signal` for all. */
+/** The options of each wait inside a call that has one `signal` for all its waits. */
 export const innerWaitOptions: OptionKinds<Omit<RecordWaitOptions<unknown>, 'signal'>> = {
   timeout: milliseconds,
   interval: atLeast(0),
@@ -275,27 +275,27 @@ const recordWaitOptions: OptionKinds<RecordWaitOptions<unknown>> = {
   signal: abortSignal,
 };
 
-/** What is particular to one kind of record. */
+/** The facts of one wait for a record. */
 interface RecordWait<Item> {
   readonly id: string;
-  /** As it stands in messages, e.g. `Campaign`. */
+  /** The kind of the record, for messages: `Campaign`. */
   readonly kind: string;
   readonly check: (signal: AbortSignal | undefined) => PromiseLike<Item>;
   readonly isDone: (status: string | undefined, record: Item) => boolean;
-  /** In milliseconds. */
+  /** The default timeout, in milliseconds. */
   readonly timeout: number;
-  /** In milliseconds. */
+  /** The default time between two status checks, in milliseconds. */
   readonly interval: number;
-  /** The least time between two status checks, in milliseconds, whatever the caller asks for. */
+  /** The shortest time between two status checks that a caller may set, in milliseconds. */
   readonly minInterval?: number;
   readonly checks: StatusChecks;
-  /** Tells of each check, the caller's `onUpdate` too. */
+  /** Reports each check to the listeners, and to the caller's `onUpdate`. */
   readonly report?: (check: Check<Item>, nextPollInMs: number, onUpdate: unknown) => void;
-  /** Does it go on, with part of its work done, where a wait for it has failed? */
+  /** The outcome if the wait fails while the job is still running: the job has done a part of its work. */
   readonly outcome?: 'unknown';
 }
 
-/** Checks a record until it has come to its end; a failed or cancelled one rejects. */
+/** Waits until a record is done. Rejects with a `JobFailedError` if it failed or was canceled. */
 export async function waitForRecord<Item>(
   plan: RecordWait<Item>,
   given: RecordWaitOptions<Item> | undefined,
@@ -343,38 +343,38 @@ export async function waitForRecord<Item>(
   });
 }
 
-/** Why a record says that it failed. */
+/** The reason for a failure, from the record. */
 function reasonOf(record: unknown): string {
   const reason = isRecord(record) ? record['failedReason'] : undefined;
   return typeof reason === 'string' && reason !== '' ? `: ${reason.replace(/\.$/, '')}` : '';
 }
 
-/** What the waits of one client share. */
+/** The parts of a client that its waits share. */
 export interface JobWatch {
   readonly checks: StatusChecks;
-  /** Tells the client's listeners of a status check. */
+  /** Reports a status check to the client's listeners. */
   readonly report: (update: JobUpdate<OpenRecord>) => void;
 }
 
 /**
- * Waits until an import or bulk job is done. One that is gone before that rejects with a `NotFoundError`:
- * how it ended is not known.
+ * Waits until an import or bulk job is done. Rejects with a `NotFoundError` if the service forgets the job before
+ * that: its end is then unknown.
  */
 export async function waitForJob<Job extends OpenRecord>(
   jobId: string,
   check: (signal: AbortSignal | undefined) => Promise<Job>,
-  { checks, report: tell }: JobWatch,
+  { checks, report: reportUpdate }: JobWatch,
   given: JobWaitOptions<Job> | undefined,
 ): Promise<Job> {
   const report: RecordWait<Job>['report'] = (found, nextPollInMs, onUpdate) => {
     const { status, attempt, elapsedMs, record } = found;
     const progress = record['progress'];
     const update = { jobId, status, progress, attempt, elapsedMs, nextPollInMs, raw: record };
-    tell(update);
-    callSafely(() => (onUpdate as JobWaitOptions<Job>['onUpdate'])?.(update)); // of a job
+    reportUpdate(update);
+    callSafely(() => (onUpdate as JobWaitOptions<Job>['onUpdate'])?.(update)); // as: the options of a job
   };
   const isDone = (status: string | undefined) => jobStage(status) === 'done';
   const plan = { id: jobId, kind: 'Job', check, isDone, checks, report } as const;
   const times = { timeout: 600_000, interval: 2_000, outcome: 'unknown' } as const;
-  return waitForRecord<Job>({ ...plan, ...times }, given as RecordWaitOptions<Job> | undefined); // but for onUpdate
+  return waitForRecord<Job>({ ...plan, ...times }, given as RecordWaitOptions<Job> | undefined); // as: only `onUpdate` differs
 }
