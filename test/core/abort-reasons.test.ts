@@ -10,7 +10,7 @@ function held() {
   return { fake, messaging };
 }
 
-it('an abort for the 429 of another call does not pause the project: no service said so', async () => {
+it('an abort whose reason is the 429 of another call does not pause the project', async () => {
   const { fake, messaging } = held();
   const controller = new AbortController();
   const call = messaging.contacts.get('con_1', { signal: controller.signal });
@@ -21,7 +21,7 @@ it('an abort for the 429 of another call does not pause the project: no service 
   expect(messaging.rateLimit.state()?.resetsAt).toBeUndefined();
 });
 
-it('a delete that was lost has not happened because its abort names a 404', async () => {
+it('a lost DELETE does not count as done when it is aborted with a 404 as the reason', async () => {
   const fake = createFakeMessaging();
   const messaging = new MessagingClient(fake.options);
   const failures = [{ drop: true }, { hang: true }] as const;
@@ -41,7 +41,7 @@ it('a delete that was lost has not happened because its abort names a 404', asyn
   expect(call.outcome).toBe('unknown');
 });
 
-it('a listener of two events that fails is named by the event that it failed at', async () => {
+it('the warning about a listener of two events names the event for which it threw', async () => {
   const printed: unknown[] = [];
   vi.spyOn(process, 'emitWarning').mockImplementation((message) => void printed.push(message));
   const messaging = new MessagingClient(createFakeMessaging().options);
@@ -54,7 +54,7 @@ it('a listener of two events that fails is named by the event that it failed at'
 });
 
 it.each([Symbol('stop'), 'stop', undefined, null, { why: 'stop' }])(
-  'a call that is aborted with %o rejects with it',
+  'a call that is aborted with the reason %o rejects with that reason',
   async (reason) => {
     const { fake, messaging } = held();
     const controller = new AbortController();

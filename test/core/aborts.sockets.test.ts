@@ -40,7 +40,7 @@ async function slowestOf(
   return slowest;
 }
 
-describe('an abort is heard within a few turns of the event loop, each time,', () => {
+describe('an abort ends a call within a few turns of the event loop', () => {
   it('while it connects', async () => {
     let connections = 0;
     const silent = createTcpServer((socket) => {
@@ -62,7 +62,7 @@ describe('an abort is heard within a few turns of the event loop, each time,', (
     );
   });
 
-  it('while it waits for the head of an answer', async () => {
+  it('while it waits for the headers of the response', async () => {
     const { messaging, fake } = await serve();
     fake.fail('GET /contacts/{id}', { hang: true, times: tries });
     const client = messaging({ rateLimit: false });
@@ -89,7 +89,7 @@ describe('an abort is heard within a few turns of the event loop, each time,', (
   });
 });
 
-it('an aborted call is done with on the side of the service too', async () => {
+it('an abort also closes the connection to the service', async () => {
   let isGone = false;
   const service = createTcpServer((socket) => {
     socket.on('error', () => undefined);

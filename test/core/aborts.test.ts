@@ -11,7 +11,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('an abort', () => {
-  it('that came before the call sends nothing', async () => {
+  it('before the call prevents the request', async () => {
     const { client, requests } = scripted([]);
     const call = client.send(mail, { signal: AbortSignal.abort('enough') });
     await expect(call).rejects.toBe('enough');
@@ -19,7 +19,7 @@ describe('an abort', () => {
     expect(requests).toEqual([]);
   });
 
-  it('of a call on its way leaves it unknown, on the call and in its event', async () => {
+  it('of a request in flight makes the outcome unknown, on the call and in its event', async () => {
     const { client } = scripted([step.silence]);
     const outcomes: unknown[] = [];
     client.on('response', ({ outcome }) => outcomes.push(outcome));
@@ -30,7 +30,7 @@ describe('an abort', () => {
     expect([call.outcome, outcomes]).toEqual(['unknown', ['unknown']]);
   });
 
-  it('of a read leaves it rejected: it has no effect', async () => {
+  it('of a read makes the outcome rejected, because a read has no effect', async () => {
     const { client } = scripted([step.silence]);
     const controller = new AbortController();
     const call = client.contacts.get('con_1', { signal: controller.signal });
@@ -39,7 +39,7 @@ describe('an abort', () => {
     expect(call.outcome).toBe('rejected');
   });
 
-  it('in the sleep before a retry ends it at once, and holds no timer', async () => {
+  it('during the pause before a retry ends the pause at once and leaves no timer', async () => {
     const { client, requests } = scripted([step.status(429, { 'retry-after': '7' })]);
     const controller = new AbortController();
     const call = client.contacts.get('con_1', { signal: controller.signal });
@@ -50,7 +50,7 @@ describe('an abort', () => {
     expect([requests.length, vi.getTimerCount()]).toEqual([1, 0]);
   });
 
-  it('in the queue of the rate limit gives back nothing and takes nothing', async () => {
+  it('in the queue of the rate limit neither takes nor releases a slot', async () => {
     const rateLimit = { limit: 1, windowMs: 3_600_000, group: 'aborts' };
     const { client, requests } = scripted([], { rateLimit });
     await client.contacts.get('con_1');
@@ -65,7 +65,7 @@ describe('an abort', () => {
     expect([call.outcome, requests.length]).toEqual(['not-sent', 1]);
   });
 
-  it('of a call on its way keeps its place in the rate limit', async () => {
+  it('of a request in flight keeps its slot taken', async () => {
     const rateLimit = { limit: 5, windowMs: 3_600_000, group: 'aborts on the way' };
     const { client } = scripted([step.silence], { rateLimit });
     const controller = new AbortController();
@@ -99,7 +99,7 @@ describe('the reason of an abort', () => {
     ['null', null],
     ['0', 0],
     ['an error of ours', new ConnectionError('other', { code: 'X', outcome: 'not-sent' })],
-  ])('comes out as it is: %s', async (_, reason) => {
+  ])('is the value that the call rejects with: %s', async (_, reason) => {
     const controller = new AbortController();
     const { client } = scripted([
       () => {
@@ -133,7 +133,7 @@ describe('a signal that many calls share', () => {
   });
 });
 
-describe('a `fetch` that does not hear an abort', () => {
+describe('a `fetch` that ignores an abort', () => {
   const endlessBody = () => {
     const state = { isCancelled: false };
     const body = new ReadableStream<Uint8Array>({

@@ -22,14 +22,14 @@ describe('a base address', () => {
     ['https://:pass@api.test', 'must not hold credentials'],
     ['https://api.test?a=1', 'must not hold credentials'],
     ['https://api.test#a', 'must not hold credentials'],
-  ])('%j is refused', (baseUrl, words) => {
+  ])('%j is rejected', (baseUrl, words) => {
     const make = () => new MessagingClient({ apiKey: 'sk_1', baseUrl });
     expect(make).toThrow(ConfigurationError);
     expect(make).toThrow(words);
     expect(make).toThrow(expect.objectContaining({ code: 'INVALID_BASE_URL' }) as Error);
   });
 
-  it('that is refused is called by what it was set with', async () => {
+  it('that is invalid is named by the option or variable that set it', async () => {
     const said = 'is not an absolute address';
     const apiKey = 'sk_1';
     expect(() => new MessagingClient({ apiKey, baseUrl: 'x' })).toThrow(`\`baseUrl\` ${said}`);
@@ -76,7 +76,7 @@ describe('an id in a path', () => {
     [{ id: 'con_1' }, 'must be a string; got an object: pass its `id`'],
     [Promise.resolve('con_1'), 'must be a string; got a promise: `await` it first'],
     [7, 'must be a string; got a number'],
-  ])('%j is refused before the network', async (id, message) => {
+  ])('%j is rejected before the network', async (id, message) => {
     const { error, url } = await get(id);
     expect(error).toMatchObject({ outcome: 'not-sent', fieldErrors: [{ field: 'id', message }] });
     expect(url).toBeUndefined();
@@ -107,7 +107,7 @@ describe('a query', () => {
     [new Date(Number.NaN), 'is not a date'],
     [{ signal: 1 }, 'must be a string, a number, a boolean or a date'],
     [Number.NaN, 'must be a number; got NaN'],
-  ])('with %s is refused', async (value, message) => {
+  ])('with %s is rejected', async (value, message) => {
     const { error, search } = await asked({ value });
     expect(error?.fieldErrors).toEqual([{ field: 'value', message }]);
     expect(search).toBeUndefined();
@@ -125,7 +125,7 @@ describe('headers', () => {
     return { error, headers: requests[0]?.headers };
   }
 
-  it('of a call go before those of its client, however they are spelt', async () => {
+  it('of a call replace those of its client, in any case', async () => {
     const { headers } = await sent(
       { 'X-Team': 'cats', 'x-region': 'north' },
       { 'x-team': 'dogs', 'X-Trace': '1' },
@@ -139,11 +139,11 @@ describe('headers', () => {
     ['a Headers', new Headers({ 'x-trace': '1' })],
     ['a Map', new Map([['X-Trace', '1']])],
     ['a list of pairs', [['x-trace', '1']]],
-  ])('are sent from %s', async (_, given) => {
+  ])('can be given as %s', async (_, given) => {
     expect((await sent({}, given)).headers?.get('x-trace')).toBe('1');
   });
 
-  it.each([undefined, null])('are left out where the value is %s', async (value) => {
+  it.each([undefined, null])('are left out if the value is %s', async (value) => {
     const { headers } = await sent({}, { 'x-trace': value, 'x-team': 'cats' });
     expect([headers?.has('x-trace'), headers?.get('x-team')]).toEqual([false, 'cats']);
   });
@@ -154,7 +154,7 @@ describe('headers', () => {
     expect(headers?.get(name)).toBe(usual.headers?.get(name));
   });
 
-  it('bring no key where none is needed', async () => {
+  it('contain no key if the call needs none', async () => {
     const { fetch, requests } = answering(() => ({}));
     const headers = { Authorization: 'Bearer sk_other' };
     await messagingOver(fetch, { headers }).config.get({ headers });
@@ -171,7 +171,7 @@ describe('headers', () => {
     ['x-name', 'Zoë ❤'],
     ['x y', 'a fine value'],
     ['x-object', {}],
-  ])('that cannot be sent are refused by name, before the network: %s', async (name, value) => {
+  ])('that cannot be sent are rejected by name, before the network: %s', async (name, value) => {
     const { error, headers } = await sent({}, { [name]: value });
     expect(error).toMatchObject({ code: 'INVALID_OPTION', outcome: 'not-sent' });
     expect(error?.message).toContain(`\`headers.${name.toLowerCase()}\``);

@@ -81,14 +81,14 @@ describe.each([
   ['node-fetch 2', nodeFetch2],
   ['node-fetch 3', nodeFetch],
 ])('over %s', (_name, fetch) => {
-  it.each(['plain', 'compressed', 'chunked'])('a %s answer is read', async (way) => {
+  it.each(['plain', 'compressed', 'chunked'])('a %s response is read', async (way) => {
     const { url, taken } = await service();
     const sent = await clientOf(url, fetch).send(mail, { headers: { 'x-way': way } });
     expect(sent).toMatchObject({ emails: [], long });
     expect(taken.requests).toBe(1);
   });
 
-  it('a refusal without an end is read up to a bound', async () => {
+  it('an endless error response is read up to a limit', async () => {
     const { url, taken } = await service();
     const options = { headers: { 'x-way': 'endless' }, timeout: 10_000 };
     const { error } = await clientOf(url, fetch).send(mail, options).safe();
@@ -97,7 +97,7 @@ describe.each([
     expect(taken.bytes).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it('an answer that stalls is let go of when its time is up', async () => {
+  it('a response that stalls is closed when the timeout is over', async () => {
     const { url, taken } = await service();
     const options = { headers: { 'x-way': 'stalled' }, timeout: 200 };
     const { error } = await clientOf(url, fetch).send(mail, options).safe();
@@ -106,7 +106,7 @@ describe.each([
   });
 });
 
-describe('an answer that is not HTTP', () => {
+describe('a response that is not HTTP', () => {
   const head = 'HTTP/1.1 200 OK\r\n';
   it.each([
     ['nothing', ''],
@@ -114,21 +114,24 @@ describe('an answer that is not HTTP', () => {
     ['a length that is too long', `${head}Content-Length: 100\r\n\r\n{}`],
     ['broken chunks', `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n`],
     ['a compression that is none', `${head}Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}`],
-  ])('is an error of ours, and open for what changes something: %s', async (_, text) => {
-    const server = createTcpServer((socket) => {
-      socket.on('error', () => undefined); // the client hangs up
-      socket.once('data', () => socket.end(text));
-    });
-    const client = clientOf(await urlOf(server));
-    const sent = await client.send(mail).safe();
-    expect(sent.error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'unknown' });
-    const read = await client.contacts.get('con_1').safe();
-    expect(read.error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'rejected' });
-  });
+  ])(
+    'is a PostreelError, with an unknown outcome if the call changes something: %s',
+    async (_, text) => {
+      const server = createTcpServer((socket) => {
+        socket.on('error', () => undefined); // the client hangs up
+        socket.once('data', () => socket.end(text));
+      });
+      const client = clientOf(await urlOf(server));
+      const sent = await client.send(mail).safe();
+      expect(sent.error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'unknown' });
+      const read = await client.contacts.get('con_1').safe();
+      expect(read.error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'rejected' });
+    },
+  );
 });
 
 describe.each([301, 302, 303, 307, 308])('a redirect with %i', (status) => {
-  it('is followed to no other origin, and no other path: nobody there sees a key', async () => {
+  it('is not followed, so no other origin or path receives the key', async () => {
     const seen: string[] = [];
     const elsewhere = await urlOf(
       createServer((request, response) => {
@@ -154,7 +157,7 @@ describe.each([301, 302, 303, 307, 308])('a redirect with %i', (status) => {
   });
 });
 
-it("a client sends and uploads through undici's own fetch, with a dispatcher of its own", async () => {
+it('a client sends and uploads through the `fetch` of the undici package, with a custom dispatcher', async () => {
   const { fake, server } = await serve();
   let dispatched = 0;
   const dispatcher = new Agent().compose((dispatch) => (options, handler) => {

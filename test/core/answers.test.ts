@@ -20,7 +20,7 @@ const bareYes: readonly [string, () => Response][] = [
 ];
 
 describe.each(bareYes)('%s', (_, answer) => {
-  it('is a yes to every call, and its lists are there to go through', async () => {
+  it('counts as success for every call, and its lists are empty arrays', async () => {
     const { emails } = await over(answer).send(mail);
     expect(emails).toEqual([]);
     expect(await over(answer).contacts.create({ email: 'ann@example.com' })).toBeTypeOf('object');
@@ -31,7 +31,7 @@ describe.each(bareYes)('%s', (_, answer) => {
   });
 });
 
-it('the lists of one bare yes are not those of another', async () => {
+it('two empty responses do not share their lists', async () => {
   const client = over(json({ success: true }));
   const first = await client.send(mail);
   first.emails.push({ email: 'em_1', contact: { id: 'con_1', email: 'ann@example.com' } });
@@ -50,7 +50,7 @@ describe('an envelope', () => {
       { success: true, id: 'con_1' },
       { success: true, id: 'con_1' },
     ],
-  ])('is taken off on any call, where it is one: %j', async (body, result) => {
+  ])('is removed from the response of any call: %j', async (body, result) => {
     await expect(over(json(body)).contacts.get('con_1')).resolves.toEqual(result);
   });
 });
@@ -75,21 +75,21 @@ describe('a redirect', () => {
     },
   );
 
-  it('that a browser hides is unknown', async () => {
+  it('that a browser hides has an unknown outcome', async () => {
     const hidden = { ok: false, status: 0, type: 'opaqueredirect', headers: new Headers() };
     const { error } = await answered(new Response(null), hidden).safe();
     expect(error).toMatchObject({ name: 'UnexpectedResponseError', outcome: 'unknown' });
   });
 
-  it('that a `fetch` followed all the same answers another request than ours', async () => {
+  it('that `fetch` followed is an error, because it answers another request', async () => {
     const { error } = await answered(Response.json({ emails: [] }), { redirected: true }).safe();
     expect(error).toMatchObject({ code: 'UNEXPECTED_RESPONSE', outcome: 'unknown' });
     expect(error?.message).toContain("`fetch` followed in spite of `redirect: 'manual'`");
   });
 });
 
-describe('a large answer', () => {
-  it('of a million items is a value', async () => {
+describe('a large response', () => {
+  it('of a million items can be read', async () => {
     const text = `{"data":[${'{},'.repeat(999_999)}{}]}`;
     const { items } = await over(() => new Response(text)).contacts.list();
     expect(items).toHaveLength(1_000_000);
@@ -98,7 +98,7 @@ describe('a large answer', () => {
   it.each([
     ['a record', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
     ['lists', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
-  ])('nested as deep as the stack is a value: %s', async (_, text) => {
+  ])('nested as deep as the stack can be read: %s', async (_, text) => {
     await expect(over(() => new Response(text)).contacts.get('con_1')).resolves.toBeDefined();
   });
 });
@@ -178,7 +178,7 @@ async function expectSound(run: () => PromiseLike<unknown>): Promise<void> {
 }
 
 describe('whatever the service answers', () => {
-  it('a call resolves, or rejects with an error of ours that knows its outcome', async () => {
+  it('a call resolves, or rejects with a PostreelError that has an outcome', async () => {
     await fc.assert(
       fc.asyncProperty(call, status, headers, text, async (which, code, fields, body) => {
         await expectSound(() => calls[which]!(over(() => answer(code, body, fields))));
@@ -188,7 +188,7 @@ describe('whatever the service answers', () => {
     expect([Object.keys(Object.prototype), Reflect.get({}, 'polluted')]).toEqual([[], undefined]);
   });
 
-  it('strict checks reject with an error of ours, too', async () => {
+  it('strict checks also reject with a PostreelError', async () => {
     await fc.assert(
       fc.asyncProperty(call, value, async (which, one) => {
         const { fetch } = answering(() => Response.json(one));
@@ -199,7 +199,7 @@ describe('whatever the service answers', () => {
     );
   });
 
-  it('the media client is as sound', async () => {
+  it('the same holds for the media client', async () => {
     const film = { workflowType: 'idea', prompt: 'Cats', voiceId: 'v' } as const;
     const of = fc.constantFrom<((media: MediaClient) => PromiseLike<unknown>)[]>(
       ({ generate }) => generate.video(film),

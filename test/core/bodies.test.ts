@@ -104,7 +104,7 @@ async function sent(body: unknown) {
 const nested = (depth: number): object => (depth === 0 ? {} : { in: nested(depth - 1) });
 
 describe('a JSON body', () => {
-  it('reaches the wire as the caller meant it, or is refused before the network', async () => {
+  it('is sent as the caller meant it, or rejected before the network', async () => {
     await fc.assert(
       fc.asyncProperty(meant, async ({ value, wire, isRefused }) => {
         const { error, text } = await sent(value);
@@ -136,14 +136,14 @@ describe('a JSON body', () => {
     ['a circle', { data: looped() }, 'data.self.value', 'refers to itself'],
     ['an instance without fields', { data: new Sealed() }, 'data', 'cannot be sent as JSON'],
     ['depth beyond reason', nested(102), `in${'.in'.repeat(100)}`, 'is nested too deeply'],
-  ])('is refused with the place of %s', async (_, body, field, words) => {
+  ])('is rejected with the path of %s', async (_, body, field, words) => {
     const { error } = await sent(body);
     expect(error?.fieldErrors).toEqual([
       { field, message: expect.stringContaining(words) as string },
     ]);
   });
 
-  it('takes everything else as JSON does', async () => {
+  it('encodes everything else as JSON.stringify() does', async () => {
     const shared = { a: 1 };
     const body = { n: null, u: undefined, at: new Date(0), twice: [shared, shared], no: false };
     expect((await sent(body)).text).toBe(
@@ -154,7 +154,7 @@ describe('a JSON body', () => {
     expect((await sent(JSON.parse(text))).text).toBe(text);
   });
 
-  it('is what it was when the call was made, whatever the caller changes later', async () => {
+  it('is copied when the call is made: later changes have no effect', async () => {
     const { fetch, requests } = answering(() => ({ id: 'con_1' }));
     const body = { email: 'ann@example.com', data: { tags: [1] } };
     const call = messagingOver(fetch).contacts.create(body);
@@ -164,7 +164,7 @@ describe('a JSON body', () => {
     expect(await requests[0]?.json()).toEqual({ email: 'ann@example.com', data: { tags: [1] } });
   });
 
-  it('may be a proxy, as of a reactive framework', async () => {
+  it('may be a proxy, such as that of a reactive framework', async () => {
     const { fetch, requests } = answering(() => ({ id: 'con_1' }));
     await messagingOver(fetch).contacts.create(new Proxy({ email: 'ann@example.com' }, {}));
     expect(await requests[0]?.json()).toEqual({ email: 'ann@example.com' });
@@ -176,7 +176,7 @@ describe('a JSON body', () => {
     ['a list', [{ email: 'ann@example.com' }]],
     ['a text', 'ann@example.com'],
     ['a promise', Promise.resolve({})],
-  ])('of a method that is %s is refused, also without checks', async (_, body) => {
+  ])('that is %s is rejected, also without checks', async (_, body) => {
     const { fetch, requests } = answering(() => ({}));
     const client = messagingOver(fetch, { validation: { requests: 'off' } });
     const { error } = await client.contacts.create(body as { email: string }).safe();
@@ -184,7 +184,7 @@ describe('a JSON body', () => {
     expect([error?.outcome, requests]).toEqual(['not-sent', []]);
   });
 
-  it('of a message takes 40 MB, counted in bytes', async () => {
+  it('of an email takes up to 40 MB, counted in bytes', async () => {
     const { fetch, requests } = answering(() => ({ emails: [] }));
     const mail = { from: 'a@shop.test', to: 'ann@example.com', subject: 'Hi' };
     const send = (body: string) =>
@@ -226,31 +226,31 @@ describe('a file', () => {
       'in.csv',
       'text/i',
     ],
-  ])('%s keeps its name and type, or gets the usual ones', async (_, file, name, type) => {
+  ])('%s keeps its name and type, or gets the default ones', async (_, file, name, type) => {
     const part = (await uploaded(file)).form?.get('file') as File;
     expect([part.name, part.type, await part.text()]).toEqual([name, type, 'email,b\n']);
   });
 
-  it('is sent as the part of a view that was given', async () => {
+  it('that is a view of a buffer is sent without the rest of the buffer', async () => {
     const part = (await uploaded(new Uint8Array([1, ...bytes]).subarray(1))).form?.get(
       'file',
     ) as File;
     expect(await part.text()).toBe('email,b\n');
   });
 
-  it('goes under another name where the caller says so', async () => {
+  it('can have another field name', async () => {
     const { form } = await uploaded({ data: bytes, fieldName: 'contacts' });
     expect([...(form ?? new FormData()).keys()]).toEqual(['contacts']);
   });
 
-  it('has a name that cannot break out of its header', async () => {
+  it('with quotes and line breaks in its name cannot add a header', async () => {
     const filename = 'a"\r\nX-Evil: 1.csv';
     const { form } = await uploaded({ data: bytes, filename });
     expect([...(form ?? new FormData()).keys()]).toEqual(['file']);
     expect(decodeURIComponent((form?.get('file') as File).name)).toBe(filename);
   });
 
-  it('that is too big is refused before it is sent', async () => {
+  it('that is too large is rejected before it is sent', async () => {
     const limit = new Uint8Array(5 * 1024 * 1024).fill(10); // empty lines
     limit.set(bytes);
     expect((await uploaded(limit)).error).toBeUndefined();

@@ -14,7 +14,7 @@ describe('a call is a promise', () => {
   const working = () => messagingOver(answering(() => ({ id: 'con_1' })).fetch);
   const failing = () => messagingOver(answering(() => new Response(null, { status: 404 })).fetch);
 
-  it('that is sent without being awaited', async () => {
+  it('that starts without being awaited', async () => {
     const { fetch, requests } = answering(() => ({ id: 'con_1' }));
     void messagingOver(fetch).contacts.get('con_1');
     await vi.waitFor(() => expect(requests).toHaveLength(1));
@@ -26,14 +26,14 @@ describe('a call is a promise', () => {
     await expect(working().contacts.get('con_1').catch(statusOf)).resolves.toEqual({ id: 'con_1' });
   });
 
-  it('that has an end', async () => {
+  it('with a finally()', async () => {
     const ended = vi.fn();
     await expect(working().contacts.get('con_1').finally(ended)).resolves.toEqual({ id: 'con_1' });
     await expect(failing().contacts.get('con_1').finally(ended)).rejects.toThrow('404');
     expect(ended).toHaveBeenCalledTimes(2);
   });
 
-  it('that also hands out its response and request id', async () => {
+  it('that also returns its response and request id', async () => {
     const headers = { 'x-request-id': 'req_1' };
     const { fetch } = answering(() => Response.json({ id: 'con_1' }, { headers }));
     const answer = await messagingOver(fetch).contacts.get('con_1').withResponse();
@@ -41,7 +41,7 @@ describe('a call is a promise', () => {
     expect(answer.response?.status).toBe(200);
   });
 
-  it('whose failure can be a value, an abort included', async () => {
+  it('whose failure can be a value, also after an abort', async () => {
     expect(await working().contacts.get('con_1').safe()).toEqual({ data: { id: 'con_1' } });
     const { error } = await failing().contacts.get('con_1').safe();
     expect(error).toMatchObject({ name: 'NotFoundError', status: 404 });
@@ -54,7 +54,7 @@ describe('a call is a promise', () => {
 });
 
 describe('the request of a call', () => {
-  it('is handed to `fetch` as an address and an init, for no cache and without redirects', async () => {
+  it('reaches `fetch` as an address and an init, without a cache and without redirects', async () => {
     const fetch = vi
       .fn<typeof globalThis.fetch>()
       .mockResolvedValue(Response.json({ id: 'con_1' }));
@@ -80,7 +80,7 @@ describe('the request of a call', () => {
     },
   );
 
-  it('says that it is JSON to the media service even where it has no body', async () => {
+  it('has the content type JSON for the media service, even without a body', async () => {
     const { fetch, requests } = answering(() => ({ fileId: 'file_1', status: 'queued' }));
     await mediaOver(fetch).generate.status({ fileId: 'file_1' });
     await messagingOver(fetch).contacts.get('con_1');
@@ -105,7 +105,7 @@ describe('a call to an endpoint without a method', () => {
     ['/a?x=1', { x: 2, z: true }, '/a?x=2&z=true'],
     ['/a', { z: 1 }, '/a?z=1'],
     ['/a', undefined, '/a'],
-  ])('%s with %j asks for %s', async (path, query, expected) => {
+  ])('%s with %j requests %s', async (path, query, expected) => {
     const { fetch, requests } = answering(() => ({}));
     await messagingOver(fetch).request('GET', path, { query });
     expect(requests[0]?.url).toBe(`https://messaging.test${expected}`);
@@ -130,7 +130,7 @@ describe('a call to an endpoint without a method', () => {
     expect(requests[0]?.url).toMatch(/^https:\/\/messaging\.test\//);
   });
 
-  it('refuses a method that HTTP writes otherwise', async () => {
+  it('rejects a method in lower case', async () => {
     const { fetch, requests } = answering(() => ({}));
     const { error } = await messagingOver(fetch)
       .request('get' as 'GET', '/contacts')
@@ -155,7 +155,7 @@ describe('a call to an endpoint without a method', () => {
     expect(requests).toHaveLength(times);
   });
 
-  it('sends any JSON, and a form as it is, under any name of a field', async () => {
+  it('sends any JSON, and a form with any field names', async () => {
     const { fetch, requests } = answering(() => ({}));
     const form = new FormData();
     form.append('contacts', new Blob(['a,b']), 'a.csv');
@@ -171,7 +171,7 @@ describe('a call to an endpoint without a method', () => {
     }
   });
 
-  it('carries no key where there is none', async () => {
+  it('has no key if the client has none', async () => {
     const { fetch, requests } = answering(() => ({ ok: true }));
     const client = messagingOver(fetch, { apiKey: null });
     await expect(client.request('GET', '/health')).resolves.toEqual({ ok: true });

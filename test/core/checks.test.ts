@@ -57,7 +57,7 @@ describe('a request that the service would reject or misread', () => {
     ['an address in a list', { to: ['a@b.test', 'hidden-7'] }, '`to[1]`'],
     ['an address of a person', { from: { name: 'Shop', email: 1 } }, '`from.email` must be'],
     ['another name', { body: undefined, html: 'hidden-7' }, '`html` is not a field'],
-  ])('is refused with its field and the rule: %s', async (_, change, words) => {
+  ])('is rejected with its field and the rule: %s', async (_, change, words) => {
     const { message } = await refusalOf('messaging.send', { ...mail, ...change });
     expect(message).toMatch(/^POST \/v1\/send was not sent: /);
     expect(message).toContain(words);
@@ -79,7 +79,7 @@ describe('a request that the service would reject or misread', () => {
     ],
     ['messaging.contacts.create', [{ nmae: 'x' }], '`email` is required'],
     ['messaging.contacts.create', [], 'pass its fields as one object; got undefined'],
-  ])('is refused by every method alike: %s(%j)', async (sdk, args, words) => {
+  ])('is rejected by every method: %s(%j)', async (sdk, args, words) => {
     expect((await refusalOf(sdk, ...args)).message).toContain(words);
   });
 
@@ -102,7 +102,7 @@ describe('a request that the service would reject or misread', () => {
     ['subscribde', { subscribde: true }, 'Did you mean `subscribed`?'],
     ['DATA', { DATA: {} }, 'Did you mean `data`?'],
     ['nickname', { nickname: 'Ann' }, 'may have no effect.'],
-  ])('is sent with a warning where a field may have no effect: %s', async (name, body, words) => {
+  ])('is sent with a warning if a field may have no effect: %s', async (name, body, words) => {
     const { fetch, requests } = answering(() => ({ id: 'con_1' }));
     const client = messagingOver(fetch);
     const warnings: string[] = [];
@@ -117,7 +117,7 @@ describe('a request that the service would reject or misread', () => {
 const withIds = endpoints.filter(({ path }) => path.includes('{'));
 
 describe.each(withIds)('the ids of $sdk', ({ sdk, path }) => {
-  it('are texts that name one thing', async () => {
+  it('are strings that name one record', async () => {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
     const input = samples[sdk]?.body ?? samples[sdk]?.query;
     for (const [place, name] of names.entries()) {
@@ -130,7 +130,7 @@ describe.each(withIds)('the ids of $sdk', ({ sdk, path }) => {
   });
 });
 
-describe('a text in the place of a list', () => {
+describe('a string in place of a list', () => {
   it.each<[string, unknown[], string]>([
     ['messaging.contacts.lookup', [{ emails: 'ann@example.com' }], '`emails`'],
     ['messaging.contacts.bulkDelete', [{ contactIds: 'con_1' }], '`contactIds`'],
@@ -142,15 +142,15 @@ describe('a text in the place of a list', () => {
     ['messaging.send', [{ ...mail, attachments: 'file' }], '`attachments`'],
     ['media.generate.video', [{ payload: 'film' }], '`payload`'],
     ['media.waitForFiles', ['file_1'], '`fileIds`'],
-  ])('is refused, and not taken letter by letter: %s', async (sdk, args, words) => {
+  ])('is rejected, not read letter by letter: %s', async (sdk, args, words) => {
     expect((await refusalOf(sdk, ...args)).message).toContain(words);
   });
 });
 
-describe('an answer that differs from its document', () => {
+describe('a response that differs from its document', () => {
   const odd = { id: 7, email: 'ann@example.com', more: true };
 
-  it('is handed on, and told where somebody listens', async () => {
+  it('is returned, and reported as a `mismatch`', async () => {
     const client = messagingOver(answering(() => odd).fetch);
     const mismatches: MismatchEvent[] = [];
     client.on('mismatch', (event) => mismatches.push(event));
@@ -179,22 +179,25 @@ describe('an answer that differs from its document', () => {
     }
   });
 
-  it.each(endpoints)('by a field more or less is never refused: $sdk', async ({ sdk, path }) => {
-    const isGenerate = /^media\.generate\.(video|audio)$/.test(sdk); // without an id of a file it is no answer
-    const ids = { fileId: 'file_1', filesCreated: ['file_1'] };
-    for (const body of [{}, { data: [] }, { data: [{ more: [1] }], more: { a: 1 } }]) {
-      const { fetch } = answering(() => (isGenerate ? { ...ids, ...body } : body));
-      const clients = { messaging: messagingOver(fetch), media: mediaOver(fetch) };
-      clients.messaging.on('mismatch', () => undefined); // so that it is looked at
-      clients.messaging.on('warning', () => undefined); // not printed
-      const names = [...path.matchAll(/\{\w+\}/g)].map(() => 'id_1');
-      const input = samples[sdk]?.body ?? samples[sdk]?.query;
-      const args = [...names, ...(input === undefined ? [] : [input])];
-      await expect(methodOf(clients, sdk)(...args)).resolves.not.toThrow();
-    }
-  });
+  it.each(endpoints)(
+    'by an extra or a missing field is never rejected: $sdk',
+    async ({ sdk, path }) => {
+      const isGenerate = /^media\.generate\.(video|audio)$/.test(sdk); // without an id of a file it is no answer
+      const ids = { fileId: 'file_1', filesCreated: ['file_1'] };
+      for (const body of [{}, { data: [] }, { data: [{ more: [1] }], more: { a: 1 } }]) {
+        const { fetch } = answering(() => (isGenerate ? { ...ids, ...body } : body));
+        const clients = { messaging: messagingOver(fetch), media: mediaOver(fetch) };
+        clients.messaging.on('mismatch', () => undefined); // so that it is looked at
+        clients.messaging.on('warning', () => undefined); // not printed
+        const names = [...path.matchAll(/\{\w+\}/g)].map(() => 'id_1');
+        const input = samples[sdk]?.body ?? samples[sdk]?.query;
+        const args = [...names, ...(input === undefined ? [] : [input])];
+        await expect(methodOf(clients, sdk)(...args)).resolves.not.toThrow();
+      }
+    },
+  );
 
-  it('costs little, however large and wrong it is', async () => {
+  it('is checked quickly, even if it is large and has many problems', async () => {
     const text = `{"data":[${'{"a":[]},'.repeat(199_999)}{}],"hasMore":false}`;
     for (const responses of ['event', 'throw'] as const) {
       const client = messagingOver(answering(() => new Response(text)).fetch, {
@@ -234,7 +237,7 @@ describe('checks that cannot be loaded', () => {
     return { client, requests, warnings };
   }
 
-  it('let no request leave unchecked', async () => {
+  it('prevent every request', async () => {
     const { client, requests } = await clientWithout({});
     for (let attempt = 1; attempt <= 2; attempt++) {
       const { error } = await client.contacts.create({ email: 'ann@example.com' }).safe();
@@ -244,7 +247,7 @@ describe('checks that cannot be loaded', () => {
     expect(requests).toEqual([]);
   });
 
-  it('take no answer away, and are told once', async () => {
+  it('return every response unchecked, with one warning', async () => {
     const { client, warnings } = await clientWithout({ requests: 'off' });
     client.on('mismatch', () => undefined);
     await expect(client.contacts.get('con_1')).resolves.toEqual({ id: 'con_1' });
@@ -254,7 +257,7 @@ describe('checks that cannot be loaded', () => {
     ]);
   });
 
-  it('are not loaded where nothing is to be checked', async () => {
+  it('are not requested by a call without a check', async () => {
     const { client, warnings } = await clientWithout({ requests: 'off' });
     await client.contacts.create({ email: 'ann@example.com' });
     await client.contacts.get('con_1');

@@ -30,7 +30,7 @@ describe('`timeout`', () => {
     expect(tookMs).toBe(30_000);
   });
 
-  it('covers an attempt to the last byte of its answer', async () => {
+  it('covers an attempt to the last byte of its response', async () => {
     const drop = new TextEncoder().encode('1');
     const drops = new ReadableStream<Uint8Array>({
       async pull(controller) {
@@ -44,7 +44,7 @@ describe('`timeout`', () => {
     expect(tookMs).toBe(150);
   });
 
-  it('is the time of one attempt: a repeat has it anew', async () => {
+  it('starts again with each attempt', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const { client, requests } = scripted([step.silence, step.silence], { timeout: 1_000 });
     const end = await settledInTime(() => client.contacts.get('con_1'));
@@ -81,7 +81,7 @@ describe('`deadline`', () => {
     expect(tookMs).toBeLessThanOrEqual(10_000);
   });
 
-  it('leaves the call unknown when a request had left, and not sent when none had', async () => {
+  it('makes the outcome unknown after a request was sent, and not-sent otherwise', async () => {
     const { client } = scripted([step.silence]);
     const sent = await settledInTime(() => client.send(mail, { deadline: 500 }));
     expect(sent.error).toMatchObject({ code: 'DEADLINE_EXCEEDED', outcome: 'unknown' });
@@ -98,14 +98,17 @@ describe('`deadline`', () => {
     [429, { 'retry-after': '30' }, 30_000],
     [503, { 'retry-after': '30' }, 30_000],
     [429, {}, 60_000],
-  ])('rejects at once, with the wait, when a retry cannot fit: %i %j', async (...given) => {
-    const [status, headers, retryAfterMs] = given;
-    const { client } = scripted([step.status(status, headers)]);
-    const call = () => client.contacts.get('con_1', { deadline: 2_000 });
-    const { error, tookMs } = await settledInTime(call);
-    expect(error).toMatchObject({ status, retryAfterMs, outcome: 'rejected' });
-    expect(tookMs).toBe(0);
-  });
+  ])(
+    'rejects at once, with the time to wait, if a retry would be too late: %i %j',
+    async (...given) => {
+      const [status, headers, retryAfterMs] = given;
+      const { client } = scripted([step.status(status, headers)]);
+      const call = () => client.contacts.get('con_1', { deadline: 2_000 });
+      const { error, tookMs } = await settledInTime(call);
+      expect(error).toMatchObject({ status, retryAfterMs, outcome: 'rejected' });
+      expect(tookMs).toBe(0);
+    },
+  );
 });
 
 describe('a wait for the rate limit', () => {
@@ -131,19 +134,22 @@ describe('a wait for the rate limit', () => {
     ['`maxQueueMs`', 60_000, undefined],
     ['`deadline`', 7_200_000, 60_000],
     ['`maxQueueMs`', 60_000, 7_200_000],
-  ])('that cannot fit is refused at once, and names its %s', async (name, maxQueueMs, deadline) => {
-    const { client, requests } = await full(maxQueueMs === undefined ? {} : { maxQueueMs });
-    const call = () => client.contacts.get('con_1', { deadline });
-    const { error, tookMs } = await settledInTime(call);
-    expect(error).toMatchObject({ name: 'RateLimitError', code: 'QUEUE_TIMEOUT' });
-    expect(error).toMatchObject({ outcome: 'not-sent', retryAfterMs: 3_600_000 });
-    expect((error as Error).message).toMatch(
-      new RegExp(`about \\d+ s to wait\\. Try again later, or allow a longer ${name}\\.$`),
-    );
-    expect([tookMs, requests.length]).toEqual([0, 1]);
-  });
+  ])(
+    'that would be too long is rejected at once, with the name of `%s`',
+    async (name, maxQueueMs, deadline) => {
+      const { client, requests } = await full(maxQueueMs === undefined ? {} : { maxQueueMs });
+      const call = () => client.contacts.get('con_1', { deadline });
+      const { error, tookMs } = await settledInTime(call);
+      expect(error).toMatchObject({ name: 'RateLimitError', code: 'QUEUE_TIMEOUT' });
+      expect(error).toMatchObject({ outcome: 'not-sent', retryAfterMs: 3_600_000 });
+      expect((error as Error).message).toMatch(
+        new RegExp(`about \\d+ s to wait\\. Try again later, or allow a longer ${name}\\.$`),
+      );
+      expect([tookMs, requests.length]).toEqual([0, 1]);
+    },
+  );
 
-  it('that ends in the moment of an abort frees its slot for the next call', async () => {
+  it('that ends at the moment of an abort leaves its slot to the next call', async () => {
     const { client, requests } = await full({ windowMs: 1_000 });
     const controller = new AbortController();
     const late = client.contacts.get('con_2', { signal: controller.signal });
@@ -157,7 +163,7 @@ describe('a wait for the rate limit', () => {
     expect(requests.map(({ url }) => url.split('/').at(-1))).toEqual(['con_1', 'con_3']);
   });
 
-  it('that ends after the deadline, since the process stood still, sends nothing', async () => {
+  it('that ends after the deadline, because the process was suspended, sends nothing', async () => {
     const { client, requests } = await full({ windowMs: 1_000 });
     const late = client.contacts.get('con_2', { deadline: 2_000 });
     const rejected = expect(late).rejects.toMatchObject({
@@ -218,7 +224,7 @@ async function endOf(phase: Phase, options: RequestOptions) {
   return settledInTime(() => call(client, options));
 }
 
-describe.each(Object.entries(phases))('%s that takes for ever', (_, phase) => {
+describe.each(Object.entries(phases))('%s that never ends', (_, phase) => {
   it('ends with the deadline', async () => {
     const { error, tookMs } = await endOf(phase, { deadline: 1_000 });
     expect(isPostreelError(error) && error.name).toBe(phase.ending ?? 'TimeoutError');

@@ -15,7 +15,7 @@ describe('`client.with()`', () => {
     expect(requests[0]?.headers.get('x-team')).toBe('cats');
   });
 
-  it('changes what it is given, and leaves the client that it came from alone', async () => {
+  it('changes the given options, and does not change the original client', async () => {
     const { fetch, requests } = answering(contact);
     const client = messagingOver(fetch);
     const derived = client.with({ headers: { 'x-team': 'dogs' }, apiKey: 'sk_other' });
@@ -31,7 +31,7 @@ describe('`client.with()`', () => {
     ]);
   });
 
-  it('what is undefined changes nothing', async () => {
+  it('ignores options that are undefined', async () => {
     const { fetch, requests } = answering(contact);
     const given = { baseUrl: undefined, apiKey: undefined, headers: undefined, retries: undefined };
     await messagingOver(fetch, { headers: { 'x-team': 'cats' } })
@@ -49,7 +49,7 @@ describe('`client.with()`', () => {
     expect(listener).toHaveBeenCalledTimes(1);
   });
 
-  it('shares the key that a function made, unless it has another', async () => {
+  it('shares the key that a function returned, unless it gets another key', async () => {
     const apiKey = vi.fn(() => 'sk_made');
     const client = messagingOver(answering(contact).fetch, { apiKey });
     await client.contacts.get('con_1');
@@ -70,7 +70,7 @@ describe('`client.with()`', () => {
     ['a time that cannot be', { timeout: 0 }, 'INVALID_OPTION'],
     ['an address that is none', { baseUrl: 'nowhere' }, 'INVALID_BASE_URL'],
     ['a key that is none', { apiKey: 'x' }, 'INVALID_API_KEY'],
-  ])('refuses %s', (_, changes, code) => {
+  ])('rejects %s', (_, changes, code) => {
     const client = messagingOver(fetch);
     expect(() => client.with(changes)).toThrow(expect.objectContaining({ code }) as Error);
   });

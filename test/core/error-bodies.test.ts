@@ -144,7 +144,7 @@ describe('the message of', () => {
     );
   });
 
-  it('an answer without the list that was asked for', async () => {
+  it('a response without the requested list', async () => {
     const { fetch } = answering(() => ({ message: 'hello' }));
     await expect(messagingOver(fetch).contacts.list()).rejects.toThrow(
       'GET /contacts: the response contains no list.',
@@ -174,7 +174,7 @@ describe('an address that cannot be reached', () => {
     return error?.message;
   };
 
-  it('is told with the system’s own word, and where it came from', async () => {
+  it('is an error with the code of the system and the source of the address', async () => {
     const baseUrl = 'https://messaging.test';
     expect(await unreachable({ baseUrl })).toBe(
       'POST /v1/send could not reach messaging.test (ECONNREFUSED). The address came from the option `baseUrl`.',
@@ -193,8 +193,8 @@ describe('an address that cannot be reached', () => {
   );
 });
 
-describe('what the service says about a failure', () => {
-  it('is in the fields of the error', async () => {
+describe('the error response of the service', () => {
+  it('fills the fields of the error', async () => {
     const error = {
       code: 'VALIDATION_ERROR',
       message: 'Invalid body.',
@@ -227,14 +227,14 @@ describe('what the service says about a failure', () => {
     expect(await errorOf(refused(400, body))).toMatchObject({ code });
   });
 
-  it('has the wait that it asks for', async () => {
+  it('has the requested pause in `retryAfterMs`', async () => {
     const headers = { 'retry-after': '7' };
     expect(await errorOf(text(429, null, headers))).toMatchObject({ retryAfterMs: 7_000 });
     expect(await errorOf(text(503, null, headers))).toMatchObject({ retryAfterMs: 7_000 });
     expect((await errorOf(text(400, null))).retryAfterMs).toBeUndefined();
   });
 
-  it('is on the error as a whole, without being printed or logged', async () => {
+  it('is in `body` completely, which is not printed or logged', async () => {
     const said = { error: { message: 'No' }, hidden: ['of the service', 1, true, null] };
     const error = await errorOf(refused(422, said));
     expect(error.body).toEqual(said);
@@ -244,7 +244,7 @@ describe('what the service says about a failure', () => {
     expect((await errorOf(text(200, '<p>Log in</p>'))).body).toBe('<p>Log in</p>');
   });
 
-  it('is kept when it is long: a thousand fields, far more than 64 KB', async () => {
+  it('is kept if it is long: a thousand fields, far more than 64 KB', async () => {
     const errors = Array.from({ length: 1_000 }, (_, index) => ({
       field: `payload[${index}].email`,
       message: `must be an email address, ${'x'.repeat(100)}`,
@@ -261,7 +261,7 @@ describe('what the service says about a failure', () => {
     expect(error.fieldErrors.at(-1)).toMatchObject({ field: 'payload[99].email' });
   });
 
-  it('is bounded in the length of its texts, and in size and depth', async () => {
+  it('is shortened: its texts, its size and its depth', async () => {
     const long = 'é'.repeat(5_000);
     const error = { code: long, message: long, suggestion: long, requestId: long };
     const { suggestion, requestId, message } = await errorOf(refused(422, { error }));
@@ -276,7 +276,7 @@ describe('what the service says about a failure', () => {
     expect(await sizeOf('z'.repeat(60_000))).toBeLessThan(4_100);
   });
 
-  it('has no control characters in a message', async () => {
+  it('loses its control characters in the message', async () => {
     const evil = 'a\n\u001b[31mb\u0000c\r\nd';
     const error = { code: evil, message: evil, requestId: evil };
     const { message } = await errorOf(
@@ -287,7 +287,7 @@ describe('what the service says about a failure', () => {
   });
 });
 
-describe('a refusal whose body is lost', () => {
+describe('an error response whose body is lost', () => {
   /** An answer whose head arrives and whose body breaks or never ends. */
   function headOnly(status: number, end: 'breaks' | 'stalls', headers: HeadersInit = {}): Response {
     const body = new ReadableStream({
@@ -315,7 +315,7 @@ describe('a refusal whose body is lost', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('still renews the key, and closes the gate of the rate limit', async () => {
+  it('still renews the key, and pauses the rate limit', async () => {
     vi.useFakeTimers();
     let keys = 0;
     const steps = [
@@ -332,7 +332,7 @@ describe('a refusal whose body is lost', () => {
     await expect(call).resolves.toBeDefined();
   });
 
-  it('does not hide an abort, and a yes whose body is lost is a lost connection', async () => {
+  it('does not hide an abort; a 200 whose body is lost is a lost connection', async () => {
     const controller = new AbortController();
     const { client } = scripted([() => headOnly(400, 'stalls'), () => headOnly(200, 'breaks')]);
     setTimeout(() => controller.abort('enough'), 20);

@@ -49,7 +49,7 @@ const ofOurs = {
 };
 
 describe.each(Object.entries({ ...ofTheService, ...ofOurs }))('%s', (name, ErrorClass) => {
-  it('is an Error, one of ours and itself, and no sibling', () => {
+  it('is an instance of Error, its bases and itself, and of no sibling', () => {
     const error = new ErrorClass('What happened.', { code: 'X' });
     expect(error).toBeInstanceOf(Error);
     expect(error).toBeInstanceOf(PostreelError);
@@ -76,7 +76,7 @@ it.each([
   [500, ServerError],
   [503, ServerError],
   [599, ServerError],
-])('a %i is its own error', async (status, ErrorClass) => {
+])('a %i has its class', async (status, ErrorClass) => {
   const { fetch } = answering(() => new Response(null, { status }));
   const { error } = await messagingOver(fetch, { retries: 0 }).contacts.get('con_1').safe();
   expect(error?.constructor).toBe(ErrorClass);
@@ -84,7 +84,7 @@ it.each([
 });
 
 describe('instanceof and the guards', () => {
-  it('know errors of another copy of the package', async () => {
+  it('recognize errors of another copy of the package', async () => {
     vi.resetModules();
     const other = await import('postreel');
     const stranger = new other.NotFoundError('gone', { code: 'X' });
@@ -95,7 +95,7 @@ describe('instanceof and the guards', () => {
     expect(isApiError(stranger)).toBe(true);
   });
 
-  it('leave classes that users derive to the prototype chain', () => {
+  it('use the prototype chain for subclasses of users', () => {
     class ShopError extends NotFoundError {}
     expect(new ShopError('gone')).toBeInstanceOf(NotFoundError);
     expect(new NotFoundError('gone')).not.toBeInstanceOf(ShopError);
@@ -110,7 +110,7 @@ describe('instanceof and the guards', () => {
   );
 });
 
-describe('what an error says about itself', () => {
+describe('the facts of an error', () => {
   const cause = Object.assign(new Error('the cause'), { code: 'ECONNRESET' });
   const details = {
     code: 'VALIDATION_ERROR',
@@ -124,7 +124,7 @@ describe('what an error says about itself', () => {
     path: '/v1/send',
   };
 
-  it('is in its fields, and in toJSON() with its causes, without any stack', () => {
+  it('are in its fields, and in toJSON() with its causes, without a stack', () => {
     const error = new ApiError('No.', { ...details, cause });
     expect(error).toMatchObject({ ...details, cause });
     expect(JSON.parse(JSON.stringify(error))).toEqual({
@@ -135,7 +135,7 @@ describe('what an error says about itself', () => {
     });
   });
 
-  it('is what is known, and nothing else, also when it is printed', () => {
+  it('are only those that are known, also when it is printed', () => {
     const error = new PostreelError('Failed.', { code: 'SOME_CODE', status: 500 });
     expect(Object.keys(error)).toEqual(['code', 'status']);
     expect(inspect(error)).not.toMatch(/undefined|fieldErrors/);
@@ -148,7 +148,7 @@ describe('what an error says about itself', () => {
     expect(inspect(new PostreelError('Failed.', { fieldErrors }))).toContain('is required');
   });
 
-  it('is one line', () => {
+  it('make a message of one line', () => {
     expect(new PostreelError('one\n\u001b[31mtwo').message).toBe('one [31mtwo');
   });
 });
@@ -160,7 +160,7 @@ describe('errors that end a wait', () => {
     ['GENERATION_FAILED', GenerationFailedError],
     ['GENERATION_CANCELED', GenerationCanceledError],
     ['WAIT_TIMEOUT', WaitTimeoutError],
-  ])('%s knows what the wait has seen, and goes on with it', async (code, ErrorClass) => {
+  ])('%s has the facts of the wait, and resumes it', async (code, ErrorClass) => {
     const resume = vi.fn(() => Promise.resolve('file'));
     const record = { hidden: 'of the service' };
     const error = new ErrorClass('Over.', { ...details, resume, record });
@@ -199,7 +199,7 @@ describe('the error of many rows that ended early', () => {
     resumeFrom: 4,
   };
 
-  it('says how far the call came, where to go on and why it ended', () => {
+  it('says how far the call came, where to continue and why it ended', () => {
     const cause = new InvalidRequestError('The key was refused.');
     const error = new PartialError('contacts.deleteAll()', result, cause);
     expect(error.message).toBe(
@@ -279,7 +279,7 @@ describe('the stack of an error leads to the line of the user', () => {
     expect(stack).toContain(message);
   });
 
-  it('and begins with it: the frames of the installed package are left out', () => {
+  it('and begins with it, without the frames of the installed package', () => {
     const frames = [
       '    at Contacts.create (file:///app/node_modules/postreel/dist/esm/chunk-1.js:1:1)',
       '    at Object.<anonymous> (C:\\app\\node_modules\\postreel\\dist\\cjs\\chunk-2.cjs:1:1)',
@@ -288,7 +288,7 @@ describe('the stack of an error leads to the line of the user', () => {
     expect(withoutOwnFrames(frames)).toEqual(frames.slice(2));
   });
 
-  it('and leaves the limit of the program, and the reason of an abort, as they were', async () => {
+  it("and does not change the program's stack limit or the reason of an abort", async () => {
     Error.stackTraceLimit = 3;
     const reason = new Error('enough');
     const { stack } = reason;
@@ -298,8 +298,8 @@ describe('the stack of an error leads to the line of the user', () => {
   });
 });
 
-describe('of the caller’s own bug', () => {
-  it('a getter that throws is a refusal with its error as the cause', async () => {
+describe('a bug of the caller', () => {
+  it('in a getter is an InvalidRequestError with the thrown error as its cause', async () => {
     const body = {
       get email(): string {
         throw new RangeError('of the caller');
@@ -316,7 +316,7 @@ describe('of the caller’s own bug', () => {
     expect(requests).toEqual([]);
   });
 
-  it('a list that is read without waiting names the two ways to read it', () => {
+  it('a list that is read without `await` names the two ways to read it', () => {
     const list = messagingOver(fetch).contacts.list() as unknown as Iterable<unknown>; // without types
     const words = /`for await \(const item of list\)` or `await list\.toArray\(\)`/;
     expect(() => [...list]).toThrow(words);

@@ -29,7 +29,7 @@ const working = (options: MessagingOptions = {}) =>
   messagingOver(answering(() => ({ id: 'con_1', email: 'ann@example.com' })).fetch, options);
 
 describe('the events of a call', () => {
-  it('tell of its beginning, every attempt, every retry and its end, in order', async () => {
+  it('report its start, every attempt, every retry and its end, in order', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const ok = () => Response.json({ id: 'con_1' }, { headers: { 'x-request-id': 'req_2' } });
     const { client } = scripted([step.status(503), ok]);
@@ -49,7 +49,7 @@ describe('the events of a call', () => {
     expect(new Set(seen.map(([, event]) => (event as { callId: number }).callId)).size).toBe(1);
   });
 
-  it('tell how long an attempt took, also one without an answer', async () => {
+  it('report how long an attempt took, also without a response', async () => {
     const slow = async () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
       return step.lost();
@@ -63,7 +63,7 @@ describe('the events of a call', () => {
     expect(seen.at(-1)).toEqual(['call:end', expect.objectContaining(end)]);
   });
 
-  it('tell of a wait for the rate limit', async () => {
+  it('report a wait for the rate limit', async () => {
     const rateLimit = { limit: 1, windowMs: 100, group: 'events' };
     const { client } = scripted([], { rateLimit });
     const throttled: unknown[] = [];
@@ -73,7 +73,7 @@ describe('the events of a call', () => {
     expect(throttled).toMatchObject([{ reason: 'limit', queued: 1, waitMs: 100 }]);
   });
 
-  it('are none of an attempt for a call that our own checks refuse', async () => {
+  it("contain no attempt if the client's checks reject the call", async () => {
     const client = working();
     const seen = recorded(client);
     await client.send({ ...mail, to: 'nobody' }).safe();
@@ -114,7 +114,7 @@ describe('a listener', () => {
     },
   );
 
-  it('of once() hears one event, and of off() none', async () => {
+  it('of once() receives one event, and after off() none', async () => {
     const client = working();
     const [one, none, never] = [vi.fn(), vi.fn(), vi.fn()];
     client.once('request', one).on('request', none).off('request', none);
@@ -128,7 +128,7 @@ describe('a listener', () => {
 describe('a warning', () => {
   const misspelt = { emial: 'ann@example.com' } as object;
 
-  it('is printed where nobody listens and nothing is logged', async () => {
+  it('is printed if there is no listener and no logger', async () => {
     const print = vi.spyOn(process, 'emitWarning').mockReturnValue();
     await working().contacts.update('con_1', misspelt);
     expect(print).toHaveBeenCalledTimes(1);
@@ -155,7 +155,7 @@ describe('the logger', () => {
     return { lines, logger };
   }
 
-  it('gets one line for each event, on the level that fits, and never a body', async () => {
+  it('gets one line for each event, with its level and without bodies', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const { lines, logger } = logged();
     const answers = [
@@ -176,7 +176,7 @@ describe('the logger', () => {
     expect(lines.join()).not.toMatch(/of the (request|answer)/);
   });
 
-  it('may know some levels only', async () => {
+  it('may have only some of the levels', async () => {
     const debug = vi.fn();
     await working({ logger: { debug } }).contacts.get('con_1');
     expect(debug).toHaveBeenCalledTimes(2);
@@ -190,7 +190,7 @@ describe('the logger', () => {
       },
     ],
     ['rejects later', () => Promise.reject(new SyntaxError('the disk is full')) as never],
-  ])('that %s breaks no call, and hides no warning', async (_, debug) => {
+  ])('that %s does not break a call or hide a warning', async (_, debug) => {
     const print = vi.spyOn(process, 'emitWarning').mockReturnValue();
     const rateLimit = { limit: 5, windowMs: 3_600_000, group: `logger ${_}` };
     const client = working({ logger: { debug }, rateLimit });
@@ -219,7 +219,7 @@ describe('the console', () => {
     return lines;
   }
 
-  it('gets each event as one line where `POSTREEL_LOG` is debug', async () => {
+  it('gets each event as one line if `POSTREEL_LOG` is debug', async () => {
     vi.stubEnv('POSTREEL_LOG', 'debug');
     const lines = await linesOf({});
     expect(lines.map(([level, ...words]) => [level, words.length])).toEqual([
@@ -236,12 +236,12 @@ describe('the console', () => {
     ['warn', ['warn']],
     ['', []],
     ['loud', []],
-  ])('gets of `POSTREEL_LOG=%s`: %j', async (word, expected) => {
+  ])('gets with `POSTREEL_LOG=%s`: %j', async (word, expected) => {
     vi.stubEnv('POSTREEL_LOG', word);
     expect((await linesOf({})).map(([level]) => level)).toEqual(expected);
   });
 
-  it('gets nothing where another logger was given, and one line each when it is the logger', async () => {
+  it('gets nothing if another logger is given, and one line for each event if it is the logger', async () => {
     vi.stubEnv('POSTREEL_LOG', 'debug');
     expect(await linesOf({ logger: { warn: () => undefined } })).toEqual([]);
     vi.unstubAllEnvs();

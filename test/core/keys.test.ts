@@ -43,16 +43,19 @@ describe('the form of a key', () => {
       'key_live_1',
       'must start with "sk_" or "pk_". Is it the key of another',
     ],
-  ])('is checked: one %s is refused, and never repeated', async (_, apiKey, words) => {
-    const error = refusalOf(() => new MessagingClient({ apiKey: apiKey as string, baseUrl }));
-    expect(error).toMatchObject({ code: 'INVALID_API_KEY', outcome: 'not-sent' });
-    expect(error.message).toContain(words);
-    expect(error.message).not.toMatch(/_live|42/);
-    const { fetch, requests } = answering(() => ({}));
-    const call = messagingOver(fetch, { apiKey: () => apiKey as string }).send(mail);
-    await expect(call).rejects.toMatchObject({ code: 'INVALID_API_KEY', outcome: 'not-sent' });
-    expect(requests).toEqual([]);
-  });
+  ])(
+    'is checked: one %s is rejected, and the error does not repeat it',
+    async (_, apiKey, words) => {
+      const error = refusalOf(() => new MessagingClient({ apiKey: apiKey as string, baseUrl }));
+      expect(error).toMatchObject({ code: 'INVALID_API_KEY', outcome: 'not-sent' });
+      expect(error.message).toContain(words);
+      expect(error.message).not.toMatch(/_live|42/);
+      const { fetch, requests } = answering(() => ({}));
+      const call = messagingOver(fetch, { apiKey: () => apiKey as string }).send(mail);
+      await expect(call).rejects.toMatchObject({ code: 'INVALID_API_KEY', outcome: 'not-sent' });
+      expect(requests).toEqual([]);
+    },
+  );
 
   it('of the media service is any text without white space', async () => {
     const { fetch, requests } = answering(() => ({ fileId: 'file_1', status: 'queued' }));
@@ -64,7 +67,7 @@ describe('the form of a key', () => {
 });
 
 describe('the environment', () => {
-  it('is named by the error about a key, of two clients too', () => {
+  it('is named by the error about a missing key, also with two clients', () => {
     vi.stubEnv('MESSAGING_API_KEY', 'sk_env\n');
     vi.stubEnv('MEDIA_API_KEY', 'media key');
     const messages = [
@@ -79,7 +82,7 @@ describe('the environment', () => {
       `${refusal} the option \`apiKey\`.`,
     ]);
   });
-  it('gives the key and the address that are not given', async () => {
+  it('provides the key and the address that the options omit', async () => {
     vi.stubEnv('MESSAGING_API_KEY', 'sk_env');
     vi.stubEnv('MESSAGING_BASE_URL', 'https://env.test');
     const { fetch, requests } = answering(() => ({ id: 'con_1' }));
@@ -89,7 +92,7 @@ describe('the environment', () => {
     expect(bearers(requests)).toEqual(['Bearer sk_env', 'Bearer sk_key']);
   });
 
-  it.each(['', undefined])('that holds %j holds nothing', (value) => {
+  it.each(['', undefined])('with the value %j counts as unset', (value) => {
     vi.stubEnv('MESSAGING_API_KEY', value);
     vi.stubEnv('MESSAGING_BASE_URL', value);
     const noKey = refusalOf(() => new MessagingClient({ baseUrl }));
@@ -101,7 +104,7 @@ describe('the environment', () => {
     expect(noAddress.message).toContain('run `npx postreel fake`');
   });
 
-  it('may be missing, as in a browser, or forbidden, as in Deno', () => {
+  it('may be missing, as in a browser, or denied, as in Deno', () => {
     vi.stubGlobal('process', undefined);
     expect(refusalOf(() => new MessagingClient({ baseUrl })).code).toBe('API_KEY_MISSING');
     const env = new Proxy({}, { get: () => expect.fail('it was read') });
@@ -111,7 +114,7 @@ describe('the environment', () => {
     expect(() => new MessagingClient({ apiKey: 'sk_key', baseUrl })).not.toThrow();
   });
 
-  it('or the option that a refused key came from is named, and the key is not', async () => {
+  it('or the option is named by the error about a rejected key, without the key', async () => {
     vi.stubEnv('MESSAGING_API_KEY', 'sk_env_1234567890');
     const { fetch } = answering(() => new Response('{}', { status: 401 }));
     const refused = async (options: MessagingOptions) => {
@@ -127,7 +130,7 @@ describe('the environment', () => {
 });
 
 describe('a public key', () => {
-  it('tracks events, and does nothing else: no request leaves', async () => {
+  it('can only track events: other calls are rejected before the network', async () => {
     const { fetch, requests } = answering(() => ({ success: true, data: {} }));
     const messaging = messagingOver(fetch, { apiKey: 'pk_test_1' });
     await messaging.track(event);
@@ -150,7 +153,7 @@ describe('a public key', () => {
 });
 
 describe('a client without a key', () => {
-  it('calls what needs none, and names what does', async () => {
+  it('makes calls that need no key, and rejects the others', async () => {
     const { fetch, requests } = answering(() => ({}));
     const messaging = messagingOver(fetch, { apiKey: null });
     await messaging.config.get();
@@ -164,7 +167,7 @@ describe('a client without a key', () => {
     expect(bearers(requests)).toEqual([null]);
   });
 
-  it('is not what a key makes: `config.get()` travels without it', async () => {
+  it('is enough for `config.get()`, which neither fetches nor sends a key', async () => {
     const apiKey = vi.fn(() => 'sk_test_1');
     const { fetch, requests } = answering(() => ({}));
     await messagingOver(fetch, { apiKey }).config.get();
@@ -182,7 +185,7 @@ describe('a secret key in a browser', () => {
     ['a page', { window: { document: {} } }],
     ['a worker', { ...worker, process: undefined }],
     ['a worker with the `process` of a bundler', { ...worker, process: { versions: {} } }],
-  ])('is refused on %s; a public key is not', (_, globals) => {
+  ])('is rejected on %s; a public key is not', (_, globals) => {
     stub(globals);
     expect(refusalOf(() => messagingOver(fetch)).code).toBe('SECRET_KEY_IN_BROWSER');
     expect(refusalOf(() => mediaOver(fetch)).code).toBe('SECRET_KEY_IN_BROWSER');
@@ -195,12 +198,12 @@ describe('a secret key in a browser', () => {
     ['a worker of Node', worker],
     ['an edge worker', { ...worker, process: undefined, WebSocketPair: vi.fn() }],
     ['a worker of Deno', { ...worker, process: undefined, Deno: {} }],
-  ])('is welcome in %s', (_, globals) => {
+  ])('is accepted in %s', (_, globals) => {
     stub(globals);
     expect(() => messagingOver(fetch)).not.toThrow();
   });
 
-  it('is refused before the network when a function hands it out', async () => {
+  it('is rejected before the network if a function returns it', async () => {
     const { fetch, requests } = answering(() => ({}));
     const messaging = messagingOver(fetch, { apiKey: () => 'sk_test_1' });
     stub({ window: { document: {} } });
@@ -209,7 +212,7 @@ describe('a secret key in a browser', () => {
     expect(requests).toEqual([]);
   });
 
-  it('is refused with a word to who tests with jsdom or happy-dom', () => {
+  it('is rejected with a hint for tests with jsdom or happy-dom', () => {
     stub({ window: { document: {} } });
     const { message } = refusalOf(() => new MessagingClient({ apiKey: 'sk_test_1', baseUrl }));
     expect(message).toContain(
@@ -230,7 +233,7 @@ describe('over plain http', () => {
     'http://localhost.example.com',
     'http://127.0.0.1.example.com',
     'http://[::2]',
-  ])('a secret key does not travel to %s', (url) => {
+  ])('a secret key is not sent to %s', (url) => {
     expect(refusalOf(() => client(url))).toMatchObject({ code: 'PLAIN_HTTP' });
     expect(() => client(url, { apiKey: 'pk_test_1' })).not.toThrow();
     expect(() => client(url, { dangerouslyAllowPlainHttp: true })).not.toThrow();
@@ -244,13 +247,13 @@ describe('over plain http', () => {
     'http://[::1]:80',
     'http://mail.localhost',
     'https://api.example.com',
-  ])('it does to %s', (url) => {
+  ])('a secret key is sent to %s', (url) => {
     expect(() => client(url)).not.toThrow();
   });
 });
 
 describe('a function for the key', () => {
-  it('is not asked before the first call, and then once for all of them', async () => {
+  it('is not called before the first call, and then once for all calls', async () => {
     const apiKey = vi.fn(() => Promise.resolve('sk_test_1'));
     const { fetch, requests } = answering(() => ({ id: 'con_1' }));
     const messaging = messagingOver(fetch, { apiKey });
@@ -261,7 +264,7 @@ describe('a function for the key', () => {
     expect(new Set(bearers(requests))).toEqual(new Set(['Bearer sk_test_1']));
   });
 
-  it('that fails makes the call fail unsent, with its cause, and is asked again', async () => {
+  it('that fails makes the call fail unsent, with the cause, and is called again by the next call', async () => {
     const apiKey = vi.fn<() => Promise<string>>().mockResolvedValue('sk_test_1');
     apiKey.mockRejectedValueOnce(new Error('the vault is closed'));
     const { fetch, requests } = answering(() => ({ id: 'con_1' }));
@@ -273,7 +276,7 @@ describe('a function for the key', () => {
     await expect(messaging.contacts.get('con_1')).resolves.toEqual({ id: 'con_1' });
   });
 
-  it('that hangs fails the call after its `timeout`, and is asked anew', async () => {
+  it('that hangs makes the call fail after its `timeout`, and is called again by the next call', async () => {
     vi.useFakeTimers();
     const apiKey = vi.fn<() => Promise<string>>().mockResolvedValue('sk_test_1');
     apiKey.mockReturnValueOnce(new Promise(() => undefined));
@@ -286,7 +289,7 @@ describe('a function for the key', () => {
   });
 });
 
-describe('a key that the service refuses', () => {
+describe('a key that the service rejects', () => {
   /** What becomes of a call whose key comes from a function, and which keys were sent. */
   async function called(
     steps: Parameters<typeof scripted>[0],
@@ -300,7 +303,7 @@ describe('a key that the service refuses', () => {
     return { error, sent: bearers(requests), asked: count };
   }
 
-  it('is asked for once more, and the call is sent again, whatever it does and without retries', async () => {
+  it('is fetched once more, and the call is sent again, even a harmful one and with `retries: 0`', async () => {
     const end = await called([step.status(401)], undefined, { retries: 0 });
     expect(end).toEqual({
       error: undefined,
@@ -312,13 +315,13 @@ describe('a key that the service refuses', () => {
   it.each<[string, Parameters<typeof called>[0], number]>([
     ['twice in a row', [step.status(401), step.status(401)], 2],
     ['again after a retry', [step.status(401), step.refused, step.status(401)], 3],
-  ])('%s stays refused: it is renewed once in a call', async (_, steps, requests) => {
+  ])('%s stays rejected: a call renews the key once', async (_, steps, requests) => {
     const { error, sent, asked } = await called(steps);
     expect(error).toMatchObject({ name: 'AuthenticationError', outcome: 'rejected' });
     expect([sent.length, asked]).toEqual([requests, 2]);
   });
 
-  it('is not sent again when it is the same one, or a plain text', async () => {
+  it('is not sent again if it is the same one, or a string', async () => {
     for (const apiKey of ['sk_test_1', () => 'sk_test_1']) {
       const { client, requests } = scripted([step.status(401)], { apiKey });
       await expect(client.send(mail)).rejects.toMatchObject({ status: 401, outcome: 'rejected' });
@@ -326,7 +329,7 @@ describe('a key that the service refuses', () => {
     }
   });
 
-  it('is not renewed for what it may not do', async () => {
+  it('is not renewed after a 403', async () => {
     const { error, asked } = await called([step.status(403)]);
     expect(error).toMatchObject({ status: 403 });
     expect(asked).toBe(1);
@@ -348,14 +351,17 @@ describe('a key that the service refuses', () => {
       (count) => (count === 1 ? 'sk_test_1' : new Promise(() => undefined)),
       'API_KEY_UNAVAILABLE',
     ],
-  ])('and replaced by %s leaves the call rejected: the service did see it', async (...given) => {
-    const [, apiKey, code] = given;
-    const { error, sent } = await called([step.status(401)], apiKey);
-    expect(error).toMatchObject({ code, outcome: 'rejected' });
-    expect(sent).toEqual(['Bearer sk_test_1']);
-  });
+  ])(
+    'and replaced by %s makes the outcome rejected, because the service received the call',
+    async (...given) => {
+      const [, apiKey, code] = given;
+      const { error, sent } = await called([step.status(401)], apiKey);
+      expect(error).toMatchObject({ code, outcome: 'rejected' });
+      expect(sent).toEqual(['Bearer sk_test_1']);
+    },
+  );
 
-  it('is asked for once by all the calls that were refused together', async () => {
+  it('is fetched once for all calls that were rejected together', async () => {
     const { fake, messaging } = faked();
     let current = 'sk_old_key';
     const apiKey = vi.fn(() => Promise.resolve(current));
@@ -367,7 +373,7 @@ describe('a key that the service refuses', () => {
     expect(apiKey).toHaveBeenCalledTimes(1);
   });
 
-  it('keeps its rate limit, and so does the one after it', async () => {
+  it('keeps its rate limit, and so does its successor', async () => {
     const { fake, messaging } = faked();
     const keys = ['sk_first_key', fake.secretKey]; // of no other test
     const rateLimit = { limit: 5, windowMs: 3_600_000 };
@@ -381,7 +387,7 @@ describe('a key that the service refuses', () => {
 describe('`projects.regenerateKeys()` with `swapKey`', () => {
   const regenerate = 'POST /users/@me/projects/{id}/regenerate-keys';
 
-  it('goes on with the new key, and so do the clients made of this one', async () => {
+  it('makes this client and its derived clients use the new key', async () => {
     const { fake, messaging } = faked();
     const client = messaging({ rateLimit: { limit: 50, windowMs: 3_600_000 } });
     const derived = client.with({ timeout: 10_000 });
@@ -395,7 +401,7 @@ describe('`projects.regenerateKeys()` with `swapKey`', () => {
     expect(client.rateLimit.state()?.used).toBe(3);
   });
 
-  it('sends the calls again that were under way with the old key', async () => {
+  it('repeats the calls that were in flight with the old key', async () => {
     const { client, requests } = scripted([
       async () => {
         await client.projects.regenerateKeys('prj_1', { swapKey: true });
@@ -411,7 +417,7 @@ describe('`projects.regenerateKeys()` with `swapKey`', () => {
     ]);
   });
 
-  it('is off unless it is asked for, and leaves the key alone when the call fails', async () => {
+  it('is off by default, and does not change the key if the call fails', async () => {
     const { fake, messaging } = faked();
     const client = messaging();
     fake.fail(regenerate, { status: 403 });
@@ -426,7 +432,7 @@ describe('`projects.regenerateKeys()` with `swapKey`', () => {
     ['the answer shows none', {}, 'no new key found'],
     ['it is the public one', { publicKey: 'pk_live_new' }, 'no new key found'],
     ['it is the old one', { secretKey: 'sk_test_key' }, 'no new key found'],
-  ])('warns and keeps the old key when %s', async (_, answer, words) => {
+  ])('warns and keeps the old key if %s', async (_, answer, words) => {
     const { client, requests } = scripted([() => Response.json(answer)]);
     const warnings: string[] = [];
     client.on('warning', ({ message }) => warnings.push(message));
@@ -436,7 +442,7 @@ describe('`projects.regenerateKeys()` with `swapKey`', () => {
     expect(bearers(requests)[1]).toBe('Bearer sk_test_key');
   });
 
-  it('is nothing to a session, which has no key', async () => {
+  it('has no effect on a session, which has no key', async () => {
     const { fake, messaging } = faked();
     const client = messaging({ apiKey: null });
     await client.auth.login(fake.owner);
@@ -448,7 +454,7 @@ describe('`projects.regenerateKeys()` with `swapKey`', () => {
   });
 });
 
-it('a key leaves in one header and nowhere else', async () => {
+it('a key is sent in one header and nowhere else', async () => {
   const apiKey = 'sk_live_4f9a8b7c6d5e';
   const { fetch, requests } = answering(() => ({ id: 'con_1' }));
   for (const Client of [MessagingClient, MediaClient]) {

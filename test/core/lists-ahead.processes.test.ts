@@ -11,11 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe('while a consumer is at work on a page, the request for the next one', () => {
+describe('while a consumer works on a page, the request for the next one', () => {
   it.each<[string, () => void | Promise<void>]>([
     ['blocks the process', block],
     ['awaits something', () => sleep(workMs)],
-  ])('has arrived, when the consumer %s', async (_, work) => {
+  ])('has arrived if the consumer %s', async (_, work) => {
     const client = new MessagingClient({ apiKey: 'sk_ahead', baseUrl: server.url });
     const arrivals: number[] = [];
     const ends: number[] = [];

@@ -48,7 +48,7 @@ const tenPages = (options?: ListOptions) =>
 const twenty = Array.from({ length: 20 }, (_, index) => `${index}`);
 
 describe('a list', () => {
-  it('sends nothing before the first await or step, and once however often it is awaited', async () => {
+  it('sends nothing before the first await or step, and one request for any number of awaits', async () => {
     const { contacts, requests } = contactsOf(5);
     const list = contacts.list();
     await turns();
@@ -57,7 +57,7 @@ describe('a list', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('is one page of the size of the service when awaited', async () => {
+  it("is one page of the service's default size when awaited", async () => {
     const { contacts, requests } = contactsOf(50);
     const page = await contacts.list();
     expect(page.items).toHaveLength(20);
@@ -75,7 +75,7 @@ describe('a list', () => {
     expect(limits).toEqual(['100', '100', '5', '5']);
   });
 
-  it('goes on from the page that an async function handed out', async () => {
+  it('continues from a page that an async function returned', async () => {
     const { contacts, items } = contactsOf(30);
     const page = await (async () => contacts.list())();
     const ids: string[] = [];
@@ -98,7 +98,7 @@ describe('a list', () => {
     expect([sizes, requests.length]).toEqual([[100, 100, 50], 3]);
   });
 
-  it('stops at `max` without an error and without asking for more', async () => {
+  it('stops at `max` without an error and without another request', async () => {
     const { contacts, requests } = contactsOf(500);
     expect(await contacts.list().toArray({ max: 150 })).toHaveLength(150);
     expect(requests).toHaveLength(2);
@@ -113,7 +113,7 @@ describe('a list', () => {
     expect(await contactsOf(0).contacts.list().first()).toBeUndefined();
   });
 
-  it('answers calls of next() that overlap in order, and asks no more after its end', async () => {
+  it('answers overlapping calls of next() in order, and sends nothing after its end', async () => {
     const { contacts, items, requests } = contactsOf(250);
     const iterator = contacts.list({ limit: 50 })[Symbol.asyncIterator]();
     const results = await Promise.all(Array.from({ length: 251 }, () => iterator.next()));
@@ -137,7 +137,7 @@ describe('a list', () => {
     expect(idsOf(await contacts.list().toArray())).toEqual(idsOf(items));
   });
 
-  it('that is left early stays left', async () => {
+  it('that a loop leaves early stays closed', async () => {
     const { contacts, requests } = contactsOf(1_000);
     for await (const { id } of contacts.list()) {
       if (id === 'item_10') {
@@ -160,7 +160,7 @@ const spelling: fc.Arbitrary<ListSpelling> = fc.record({
   enveloped: fc.boolean(),
 });
 
-describe('in every spelling of a list', () => {
+describe('in every form of a list', () => {
   it('each of 10 000 items comes exactly once', async () => {
     await fc.assert(
       fc.asyncProperty(spelling, async (how) => {
@@ -211,7 +211,7 @@ describe('in every spelling of a list', () => {
     );
   });
 
-  it('the total is that of the first page, and never a false 0', async () => {
+  it('the total is that of the first page, never the 0 of a later page', async () => {
     await fc.assert(
       fc.asyncProperty(spelling, fc.integer({ min: 0, max: 60 }), async (how, count) => {
         const isTold = count > 0 && how.style !== 'array' && how.total !== 'never';
@@ -223,7 +223,7 @@ describe('in every spelling of a list', () => {
   });
 });
 
-describe('what stands for a list', () => {
+describe('a list in a response', () => {
   const read = (body: unknown, what: 'contacts' | 'templates' | 'segments' = 'contacts') => {
     const client = messagingOver(answering(() => Response.json(body)).fetch, { validation });
     return (client[what].list() as ReturnType<MessagingClient['contacts']['list']>).toArray();
@@ -237,12 +237,12 @@ describe('what stands for a list', () => {
     [{ templates: [{ id: 'a' }], tags: [] }],
     [{ items: [{ id: 'a' }] }],
     [{ data: [{ id: 'a' }], page: 1, total: 1 }],
-  ])('is %j', async (body) => {
+  ])('may have the form %j', async (body) => {
     expect(await read(body, 'templates')).toEqual([{ id: 'a' }]);
   });
 
   it.each([[{ message: 'hello' }], [{ a: [], b: [] }], ['text'], [7], [false]])(
-    'is not %j',
+    'may not have the form %j',
     async (body) => {
       await expect(read(body)).rejects.toMatchObject({
         name: 'UnexpectedResponseError',
@@ -266,7 +266,7 @@ describe('the end of a list', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('is no empty page that has a cursor, but only so many of those', async () => {
+  it('is not an empty page with a cursor, except after many of them', async () => {
     const some = pagesBy((at) =>
       at < 3 ? { data: [], cursor: `${at + 1}` } : { data: [{ id: 'a' }] },
     );
@@ -283,7 +283,7 @@ describe('the end of a list', () => {
   });
 });
 
-describe('a list that goes in circles', () => {
+describe('a list that repeats itself', () => {
   it.each([1, 7, 2_500])(
     'of %i pages ends in an error, with its items before that',
     async (length) => {
@@ -314,7 +314,7 @@ describe('a list that goes in circles', () => {
     await expect(client.templates.list().toArray()).rejects.toThrow('sent the same page twice');
   });
 
-  it('is none where equal items have other cursors, or a page is asked for again', async () => {
+  it('is not a list with equal items under other cursors, or with a page that is requested again', async () => {
     const { list } = pagesBy((at) => ({
       data: [{ id: 'a' }],
       ...(at < 2 ? { cursor: `${at + 1}` } : {}),
@@ -327,7 +327,7 @@ describe('a list that goes in circles', () => {
 });
 
 describe('a list that changes while it is read', () => {
-  it('emits one warning where fewer items came than its total', async () => {
+  it('emits one warning if it has fewer items than its total', async () => {
     const fake = createFakeMessaging();
     fake.seed({ templates: 25 });
     const { secretKey: apiKey, baseUrl } = fake;
@@ -346,7 +346,7 @@ describe('a list that changes while it is read', () => {
     expect(warnings).toMatchObject([{ path: '/templates', message }]);
   });
 
-  it('emits it for ids that are streamed into `deleteAll()`, and not where they were collected', async () => {
+  it('emits a warning if its ids are streamed into `deleteAll()`, not if they are collected first', async () => {
     for (const isStreamed of [true, false]) {
       const fake = createFakeMessaging();
       const messaging = messagingOver(fake.fetch, fake.options);
@@ -413,7 +413,7 @@ describe('`prefetch`', () => {
     expect(pages).toBe(10);
   });
 
-  it('asks for no page beyond `max`, nor after the loop was left', async () => {
+  it('requests no page beyond `max`, nor after the loop ended', async () => {
     const some = tenPages({ prefetch: 5 });
     expect(await some.list().toArray({ max: 5 })).toHaveLength(5);
     await turns();
@@ -427,7 +427,7 @@ describe('`prefetch`', () => {
     expect(left.asked.length).toBeLessThanOrEqual(length + 1); // the one under way
   });
 
-  it('reports a page that failed when its turn comes, and asks for it again', async () => {
+  it('reports a failed page when the loop reaches it, and requests it again', async () => {
     const failing = [2];
     const { list, asked } = pagesBy(
       (page) => {
@@ -464,7 +464,7 @@ describe('`prefetch`', () => {
     },
   );
 
-  it('is refused where there are no pages', async () => {
+  it('is rejected for calls without pages', async () => {
     const { client, asked } = tenPages();
     const options = { prefetch: 2 } as RequestOptions;
     await expect(client.contacts.get('con_1', options)).rejects.toThrow('only lists have pages');

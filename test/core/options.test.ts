@@ -128,7 +128,7 @@ describe.each(Object.entries(doors))('the options of %s', (door, { open, wrong }
   const isGroup = /^(rateLimit|validation|retry)$/.test(door);
   const shown = (name: string) => `\`${isGroup ? `${door}.` : ''}${name}\``;
 
-  it.each(names)('`%s` that is undefined is as left out', async (name) => {
+  it.each(names)('`%s: undefined` is the same as leaving it out', async (name) => {
     expect(await endOf(() => open({ [name]: undefined }))).toBe('ok');
   });
 
@@ -156,7 +156,7 @@ describe.each(Object.entries(doors))('the options of %s', (door, { open, wrong }
 });
 
 describe('options as a whole', () => {
-  it.each(oneOfThem)('that are %s are none', async (given) => {
+  it.each(oneOfThem)('that are %s are rejected', async (given) => {
     const get = () => messaging.contacts.get('con_1', given as RequestOptions);
     expect(await endOf(get)).toMatch(
       /^The options of a call must be an object, such as \{ timeout/,
@@ -167,7 +167,7 @@ describe('options as a whole', () => {
     );
   });
 
-  it('of a client hold nothing that is no option; what other clients call them is known', async () => {
+  it('of a client must not have unknown names; the error suggests the name of this client', async () => {
     const make = (options: Loose) => endOf(() => new MessagingClient({ ...base, ...options }));
     expect(await make({ color: 'red' })).toBe(
       '`color` is not an option of the messaging client. Leave it out.',
@@ -176,12 +176,12 @@ describe('options as a whole', () => {
     expect(await make({ timeoutMs: 1 })).toContain('Did you mean `timeout`?');
   });
 
-  it('of a call may be an object with more in it, such as an event of a framework', async () => {
+  it('of a call may be an object with more fields, such as an event of a framework', async () => {
     const options = { signal: new AbortController().signal, color: 'red' };
     await expect(messaging.contacts.get('con_1', options)).resolves.toBeDefined();
   });
 
-  it('at the edge are taken', () => {
+  it('at the edge of their range are accepted', () => {
     const rateLimit = { headroom: 0.99, limit: 1, windowMs: 1, maxQueueMs: 0 };
     for (const options of [
       { timeout: 1, retries: 0, rateLimit },

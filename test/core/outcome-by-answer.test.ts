@@ -7,7 +7,7 @@ const several = { ...mail, to: ['ann@example.com', 'bea@example.com'] };
 const no = (error: object = {}) =>
   Response.json({ success: false, error: { code: 'NO', ...error } });
 
-/** What a call comes to, that changes something or only reads. */
+/** The outcome of a call that changes something, and of a read, after each response. */
 const answers: readonly (readonly [what: string, answer: Step, changed: string, read: string])[] = [
   ...[301, 307, 308, 400, 401, 402, 403, 404, 409, 422, 429, 451].map(
     (status) => [`a ${status}`, step.status(status), 'rejected', 'rejected'] as const,
@@ -35,26 +35,26 @@ async function outcomeOf(answer: Step, send: (client: MessagingClient) => Promis
   return error?.outcome;
 }
 
-describe.each(answers)('%s leaves', (_, answer, changed, read) => {
-  it(`a call that changes something ${changed}, and one that reads ${read}`, async () => {
+describe.each(answers)('%s makes the outcome of', (_, answer, changed, read) => {
+  it(`a call that changes something ${changed}, and of a read ${read}`, async () => {
     expect(await outcomeOf(answer, (client) => client.send(mail))).toBe(changed);
     expect(await outcomeOf(answer, (client) => client.contacts.get('con_1'))).toBe(read);
   });
 });
 
-describe('a mail to several recipients, who are mailed one after another,', () => {
+describe('an email to several recipients, who are mailed one after another,', () => {
   it.each([
     ['a 429', step.status(429), 'unknown'],
     ['a 503', step.status(503), 'unknown'],
     ['`success: false` with 200', no, 'unknown'],
     ['the same with its status', () => no({ statusCode: 400 }), 'rejected'],
     ['a 400', step.status(400), 'rejected'],
-  ])('is after %s what it may be', async (_, answer, outcome) => {
+  ])('may have been sent to some of them: after %s', async (_, answer, outcome) => {
     expect(await outcomeOf(answer, (client) => client.send(several))).toBe(outcome);
   });
 });
 
-it('a call that is under way, or went well, has none', async () => {
+it('a call that is running, or has succeeded, has no outcome', async () => {
   const { client } = scripted([]);
   const call = client.send(mail);
   await call;

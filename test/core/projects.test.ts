@@ -98,7 +98,7 @@ describe('a project among a thousand others', () => {
     expect(survives(project, 'key', clock)).toBe(false);
   });
 
-  it('has the same slots and the same poller for every client, and those of its limit', () => {
+  it('has the same slots and the same poller for every client with the same limit', () => {
     const project = findProject({ ...systemClock }, baseUrl, 'key');
     const settings = { limit: 5, store: fullStore, warn: () => undefined };
     const five = sharedSlots(project, settings);

@@ -15,7 +15,7 @@ function deepProxy<T extends object>(target: T): T {
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
 
 describe('a client behind a proxy', () => {
-  it('sends, and its resources answer', async () => {
+  it('can send, and call its resources', async () => {
     const fake = createFakeMessaging();
     const { secretKey: apiKey, baseUrl, fetch } = fake;
     const messaging = deepProxy(new MessagingClient({ apiKey, baseUrl, fetch }));
@@ -35,7 +35,7 @@ describe('a client behind a proxy', () => {
 
 /* eslint-disable @typescript-eslint/unbound-method -- that they work unbound is the subject */
 describe('a method of a client', () => {
-  it('works as a function of its own', async () => {
+  it('works as a separate function', async () => {
     const fake = createFakeMessaging();
     const { secretKey: apiKey, baseUrl, fetch } = fake;
     const { send, contacts } = new MessagingClient({ apiKey, baseUrl, fetch });

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 const limits = { limit: 100, windowMs: 60_000 };
 
 it.each(['sliding', 'fixed', 'bucket'] as const)(
-  'a client uses all that a %s limit allows, and meets no 429',
+  'a client uses everything that a %s limit allows, and gets no 429',
   async (algorithm) => {
     const fake = createFakeMessaging({ rateLimit: { ...limits, algorithm } });
     const client = new MessagingClient({ ...fake.options, rateLimit: limits });

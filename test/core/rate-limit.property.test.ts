@@ -84,11 +84,11 @@ async function arrivalsOf(
   return arrivals;
 }
 
-describe('no window of the service, sliding or fixed, sees more requests than the limit', () => {
+describe('no window of the service, sliding or fixed, gets more requests than the limit', () => {
   const plans = fc.array(plan, { minLength: 10, maxLength: 40 });
   const limits = fc.integer({ min: 1, max: 4 });
 
-  it('from the clients of one process, whatever the network does', async () => {
+  it('from the clients of one process, for any delays of the network', async () => {
     await fc.assert(
       fc.asyncProperty(limits, plans, async (limit, all) => {
         const arrivals = await arrivalsOf(all, limit);
@@ -98,7 +98,7 @@ describe('no window of the service, sliding or fixed, sees more requests than th
     );
   });
 
-  it('from several processes that share a store, however slow it is', async () => {
+  it('from several processes that share a store, for any delays of the store', async () => {
     await fc.assert(
       fc.asyncProperty(limits, plans, fc.nat(300), async (limit, all, lagMs) => {
         const arrivals = await arrivalsOf(all, limit, distant(memoryStore().store, lagMs));

@@ -7,7 +7,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('the rate limit of a client', () => {
-  it('lets no more requests leave than the limit, and the rest a window after the answers', async () => {
+  it('allows as many requests as the limit, and the others one window after the responses', async () => {
     const { requests, client, calls } = limited();
     const all = Promise.all(calls(5));
     await passes(999);
@@ -26,7 +26,7 @@ describe('the rate limit of a client', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('counts a window from the answer: nobody knows when the service counted', async () => {
+  it('counts the window from the response, because the service may have counted as late as that', async () => {
     const { requests, calls } = limited({}, [slowly(5_000), slowly(5_000)]);
     const all = Promise.all(calls(3));
     await passes(5_999);
@@ -36,16 +36,19 @@ describe('the rate limit of a client', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it.each([-3_600_000, 3_600_000])('does not notice that the clock is set by %i ms', async (ms) => {
-    const { requests, calls } = limited();
-    void calls(3);
-    await passes(100);
-    vi.setSystemTime(Date.now() + ms);
-    await passes(899);
-    expect(requests).toHaveLength(2);
-    await passes(1);
-    expect(requests).toHaveLength(3);
-  });
+  it.each([-3_600_000, 3_600_000])(
+    'is not affected when the wall clock is set by %i ms',
+    async (ms) => {
+      const { requests, calls } = limited();
+      void calls(3);
+      await passes(100);
+      vi.setSystemTime(Date.now() + ms);
+      await passes(899);
+      expect(requests).toHaveLength(2);
+      await passes(1);
+      expect(requests).toHaveLength(3);
+    },
+  );
 
   it('is shared by the clients of a project in one process', async () => {
     const { requests, client, options } = limited();
@@ -98,7 +101,7 @@ describe('the rate limit of a client', () => {
     expect(ids()).toEqual(['bulk_1', 'bulk_2', 'con_1', 'bulk_3']);
   });
 
-  it('lets a repeat go before what has not been sent yet', async () => {
+  it('lets repeats go before first attempts', async () => {
     const rateLimit = { limit: 2, windowMs: 10_000 };
     const { calls, ids } = limited({ rateLimit }, [step.status(503)]);
     void calls(4);
@@ -106,7 +109,7 @@ describe('the rate limit of a client', () => {
     expect(ids()).toEqual(['con_0', 'con_1', 'con_0', 'con_2']);
   });
 
-  it('leaves room for others, with no more than two dozen requests under way beside them', async () => {
+  it('leaves room for others, with at most 24 requests in flight', async () => {
     const rateLimit = { limit: 100, windowMs: 1_000, headroom: 0.07 };
     const { requests, calls } = limited({ rateLimit }, Array<Step>(24).fill(slowly(100)));
     void calls(200);
@@ -116,7 +119,7 @@ describe('the rate limit of a client', () => {
     expect(requests).toHaveLength(93);
   });
 
-  it('can be told anew, and goes on counting', async () => {
+  it('can be changed, and keeps counting', async () => {
     const { client, options } = limited();
     await client.contacts.get('con_1');
     await client.contacts.get('con_2');
@@ -126,7 +129,7 @@ describe('the rate limit of a client', () => {
     expect(client.rateLimit.state()).toMatchObject({ limit: 100, used: 3 });
   });
 
-  it('can be lower for a derived client, and its parent keeps its own', async () => {
+  it('can be lower for a derived client, without effect on its parent', async () => {
     const { requests, client } = limited();
     const careful = client.with({ rateLimit: { limit: 1, windowMs: 1_000 } });
     void careful.contacts.get('con_1');
@@ -140,7 +143,7 @@ describe('the rate limit of a client', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('cannot be larger for a derived client than what its parent has left', async () => {
+  it("cannot be larger for a derived client than the rest of its parent's limit", async () => {
     const { requests, client } = limited();
     const eager = client.with({ rateLimit: { limit: 100, windowMs: 1_000 } });
     for (const id of ['con_1', 'con_2', 'con_3']) {
@@ -162,7 +165,7 @@ describe('the rate limit of a client', () => {
     expect(client.rateLimit.state()).toBeUndefined();
   });
 
-  it('tells who listens that a call waits, how long, and with how many', async () => {
+  it('emits an event when a call waits, with the time and the length of the queue', async () => {
     const { client, calls } = limited();
     const events: ThrottledEvent[] = [];
     client.on('throttled', (event) => events.push(event));
@@ -176,7 +179,7 @@ describe('the rate limit of a client', () => {
     ]);
   });
 
-  it('is forgotten with its project, when there are a thousand and it has nothing to count', async () => {
+  it('is dropped with its project if there are a thousand and the project is idle', async () => {
     const [idle, used, paused] = [limited(), limited(), limited({ retries: 0 }, [tooMany(60)])];
     const idleState = idle.client.rateLimit.state();
     await used.client.contacts.get('con_1');
@@ -195,7 +198,7 @@ describe('the rate limit of a client', () => {
 });
 
 describe('a call that waits for the rate limit', () => {
-  it('rejects at once when its deadline is too short for the wait', async () => {
+  it('rejects at once if its deadline is too short for the wait', async () => {
     const { requests, client, calls } = limited();
     await Promise.all(calls(2));
     const call = client.contacts.get('con_3', { deadline: 900 });
@@ -213,7 +216,7 @@ describe('a call that waits for the rate limit', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('rejects at once when it may not wait so long', async () => {
+  it('rejects at once if `maxQueueMs` is too short for the wait', async () => {
     const rateLimit = { limit: 1, windowMs: 1_000, maxQueueMs: 500 };
     const { client } = limited({ rateLimit });
     await client.contacts.get('con_1');
@@ -223,7 +226,7 @@ describe('a call that waits for the rate limit', () => {
     });
   });
 
-  it('counts those that go before it, bulk calls only if it is one', async () => {
+  it('counts the calls before it; bulk calls only if it is a bulk call', async () => {
     const { client, calls, ids } = limited();
     await Promise.all(calls(2));
     for (let id = 0; id < 3; id++) {
@@ -237,7 +240,7 @@ describe('a call that waits for the rate limit', () => {
     expect(ids().slice(2)).toEqual(['con_1', 'bulk_0']);
   });
 
-  it('gives up when the wait takes longer than it should have', async () => {
+  it('gives up when the wait takes longer than forecast', async () => {
     const rateLimit = { limit: 1, windowMs: 1_000 };
     const { client, calls } = limited({ rateLimit, timeout: 60_000 }, [step.silence]);
     void calls(1);
@@ -269,7 +272,7 @@ describe('a call that waits for the rate limit', () => {
   );
 });
 
-it('a priority that does not exist is refused before anything is sent', async () => {
+it('a priority that does not exist is rejected before anything is sent', async () => {
   const { requests, client } = limited();
   const call = client.contacts.get('con_1', { priority: 'high' as never });
   await expect(call).rejects.toMatchObject({
@@ -280,13 +283,13 @@ it('a priority that does not exist is refused before anything is sent', async ()
 });
 
 describe('the slot of a call', () => {
-  it('is free at once when the request never left', async () => {
+  it('is free at once if the request was never sent', async () => {
     const { client } = limited({ retries: 0 }, [step.refused]);
     await expect(client.contacts.get('con_1')).rejects.toMatchObject({ code: 'NOT_CONNECTED' });
     expect(client.rateLimit.state()?.used).toBe(0);
   });
 
-  it('is kept for two seconds more when the call was aborted under way, for the service may see it later', async () => {
+  it('is kept two seconds longer if the call was aborted in flight, because the request may arrive late', async () => {
     const { client } = limited({}, [step.silence]);
     const controller = new AbortController();
     const call = client.contacts.get('con_1', { signal: controller.signal });
@@ -300,7 +303,7 @@ describe('the slot of a call', () => {
   });
 });
 
-it('an abort in the very moment in which a slot comes free loses no slot', async () => {
+it('an abort at the moment when a slot becomes free loses no slot', async () => {
   const rateLimit = { limit: 1, windowMs: 1_000 };
   for (let turns = 0; turns < 60; turns++) {
     const controller = new AbortController();
@@ -321,7 +324,7 @@ it('an abort in the very moment in which a slot comes free loses no slot', async
 describe('a 429', () => {
   const rateLimit = { limit: 100, windowMs: 60_000 };
 
-  it('stops all calls for the time the service asks; then one goes first, then more with each answer', async () => {
+  it('pauses all calls for as long as the service asks; then one is sent, and one more with each response', async () => {
     const { client, requests, calls } = limited({ rateLimit }, [
       slowly(100, tooMany(5)),
       ...Array<Step>(20).fill(slowly(100)),
@@ -341,7 +344,7 @@ describe('a 429', () => {
     await Promise.all([first, ...others]);
   });
 
-  it('is not made up for by the answers to what had left before', async () => {
+  it('is not followed by more requests because of responses to earlier requests', async () => {
     const { calls, requests } = limited({ rateLimit, retries: 0 }, [
       tooMany(5),
       ...Array<Step>(20).fill(slowly(100)),
@@ -353,7 +356,7 @@ describe('a 429', () => {
     expect(requests).toHaveLength(12);
   });
 
-  it('lets calls wait for a window when it names no time', async () => {
+  it('makes calls wait for one window if it names no time', async () => {
     const { client, requests } = limited({ retries: 0 }, [step.status(429)]);
     await expect(client.contacts.get('con_1')).rejects.toMatchObject({ status: 429 });
     const next = client.contacts.get('con_2');
@@ -363,7 +366,7 @@ describe('a 429', () => {
     await next;
   });
 
-  it('that asks for less than an earlier one cuts nothing short', async () => {
+  it('that asks for less than an earlier one does not shorten the pause', async () => {
     const steps = [tooMany(30), slowly(100, tooMany(1))];
     const { client, calls, requests } = limited({ rateLimit, retries: 0 }, steps);
     void calls(2);
@@ -375,7 +378,7 @@ describe('a 429', () => {
     await next;
   });
 
-  it('is no reason to wait for longer than two windows: such calls are refused, for an hour at most', async () => {
+  it('that asks for more than two windows rejects the calls, for an hour at most', async () => {
     const { client, requests, calls } = limited({}, [tooMany(864_000), step.ok, step.ok]);
     const [refused, other, ...waiting] = calls(4);
     await expect(refused).rejects.toMatchObject({ status: 429, retryAfterMs: 864_000_000 });
@@ -392,7 +395,7 @@ describe('a 429', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('refuses at once the calls in the queue that cannot wait so long', async () => {
+  it('rejects at once the queued calls that cannot wait this long', async () => {
     const one = { limit: 1, windowMs: 1_000 };
     const { client, calls } = limited({ rateLimit: one }, [slowly(100, tooMany(5))]);
     void calls(1);
@@ -407,7 +410,7 @@ describe('a 429', () => {
     expect((await patient).error).toBeUndefined();
   });
 
-  it('is told to the calls that wait for it', async () => {
+  it('is reported to the calls that wait for it', async () => {
     const { client } = limited({}, [tooMany(5)]);
     const events: ThrottledEvent[] = [];
     client.on('throttled', (event) => events.push(event));

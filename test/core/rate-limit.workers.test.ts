@@ -14,8 +14,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('where every request has an I/O context of its own, a call that waits', () => {
-  it('is resumed by a timer of its own, not by the end of another call', async () => {
+describe('where every request has a separate I/O context, a waiting call', () => {
+  it('is resumed by its own timer, not by the end of another call', async () => {
     const steps = [slowly(50, step.refused), step.silence];
     const { requests, calls } = limited({ retries: 0 }, steps);
     void calls(2);
@@ -41,7 +41,7 @@ describe('where every request has an I/O context of its own, a call that waits',
     expect(ids().slice(2)).toEqual(['con_3', 'con_4']);
   });
 
-  it('hears an abort and a deadline, and leaves no timer behind', async () => {
+  it('ends with an abort or its deadline, and leaves no timer behind', async () => {
     const { client, calls } = limited();
     await Promise.all(calls(2));
     const controller = new AbortController();
@@ -56,7 +56,7 @@ describe('where every request has an I/O context of its own, a call that waits',
     expect(client.rateLimit.state()).toMatchObject({ queued: 0 });
   });
 
-  it('is passed over when its request was torn down', async () => {
+  it('is skipped if the platform has ended its request', async () => {
     const rateLimit = { limit: 1, windowMs: 20_000 };
     const { calls, ids, client } = limited({ rateLimit });
     await Promise.all(calls(1));
@@ -69,7 +69,7 @@ describe('where every request has an I/O context of its own, a call that waits',
     expect(ids()).toEqual(['con_0', 'next']);
   });
 
-  it('finds out by itself that the service asks for hours', async () => {
+  it('notices by itself that the service asks for hours', async () => {
     const { client } = limited({}, [slowly(100, tooMany(3_600)), step.silence]);
     const [first, , waiting] = [1, 2, 3].map((id) => client.contacts.get(`con_${id}`).safe());
     await passes(1_100);
@@ -80,7 +80,7 @@ describe('where every request has an I/O context of its own, a call that waits',
     });
   });
 
-  it('asks the store for itself', async () => {
+  it('asks the store by itself', async () => {
     const { store } = memoryStore();
     const rateLimit = { limit: 2, windowMs: 1_000, store };
     const [one, other] = [limited({ rateLimit }), limited({ rateLimit })];
@@ -92,7 +92,7 @@ describe('where every request has an I/O context of its own, a call that waits',
   });
 });
 
-it('the slot of a request that was torn down comes back when it cannot arrive any more', async () => {
+it('the slot of a request that the platform has ended is free once the request can no longer arrive', async () => {
   const rateLimit = { limit: 1, windowMs: 1_000 };
   const { client, calls } = limited({ rateLimit }, [step.silence]);
   void calls(1);

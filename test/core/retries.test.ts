@@ -131,17 +131,20 @@ describe('after a 503', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it.each(Object.entries(harmful))('%s is not: it may have happened', async (_, call) => {
-    const { client, requests } = scripted([step.status(503)]);
-    const { error } = await settledInTime<unknown>(() => call(client));
-    expect(error).toMatchObject({ status: 503, outcome: 'unknown' });
-    expect(requests).toHaveLength(1);
-  });
+  it.each(Object.entries(harmful))(
+    '%s is not sent again: it may have happened',
+    async (_, call) => {
+      const { client, requests } = scripted([step.status(503)]);
+      const { error } = await settledInTime<unknown>(() => call(client));
+      expect(error).toMatchObject({ status: 503, outcome: 'unknown' });
+      expect(requests).toHaveLength(1);
+    },
+  );
 
   it.each<[string, (media: MediaClient) => PromiseLike<unknown>]>([
     ['video', ({ generate }) => generate.video(film)],
     ['audio', ({ generate }) => generate.audio({ content: 'Hello', voiceId: 'voice_1' })],
-  ])('generate.%s is not: it would be billed twice', async (_, generating) => {
+  ])('generate.%s is not sent again: it would be billed twice', async (_, generating) => {
     const { fetch, requests } = answering(() => new Response(null, { status: 503 }));
     const validation = { requests: 'off', responses: 'off' } as const;
     const media = mediaOver(fetch, { validation });
@@ -150,7 +153,7 @@ describe('after a 503', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('any call is sent again that may happen twice', async () => {
+  it('any call with `retry: { unknownOutcome: true }` is sent again', async () => {
     for (const [name, fault] of Object.entries(passing)) {
       const { client, requests } = scripted([fault]);
       const options = { retry: { unknownOutcome: true } };
@@ -160,39 +163,39 @@ describe('after a 503', () => {
   });
 });
 
-describe('a mail to several recipients', () => {
-  it('is not repeated after a 429: some may have it', async () => {
+describe('an email to several recipients', () => {
+  it('is not repeated after a 429: some recipients may have it', async () => {
     const { client, requests } = scripted([step.status(429, { 'retry-after': '1' })]);
     const { error } = await settledInTime(() => client.send(several));
     expect(error).toMatchObject({ status: 429, outcome: 'unknown' });
     expect(requests).toHaveLength(1);
   });
 
-  it('is repeated when it never left', async () => {
+  it('is repeated if it was not sent', async () => {
     const { client, requests } = scripted([step.refused]);
     expect(await settledInTime(() => client.send(several))).toHaveProperty('error', undefined);
     expect(requests).toHaveLength(2);
   });
 });
 
-describe('how often', () => {
+describe('a call is repeated', () => {
   const get = (options?: RequestOptions) => (client: MessagingClient) =>
     client.contacts.get('con_1', options);
 
-  it('twice at most, and the last failure is what the call rejects with', async () => {
+  it('twice at most, and rejects with the last failure', async () => {
     const { client, requests } = scripted([500, 502, 503].map((status) => step.status(status)));
     const { error } = await settledInTime(() => get()(client));
     expect(error).toMatchObject({ status: 503 });
     expect(requests).toHaveLength(3);
   });
 
-  it('or as often as the caller wants', async () => {
+  it('as often as the caller wants', async () => {
     const { client, requests } = scripted(Array.from({ length: 5 }, () => step.lost));
     await settledInTime(() => get({ retries: 5 })(client));
     expect(requests).toHaveLength(6);
   });
 
-  it('not counting the waits for the limit', async () => {
+  it('without counting the waits for the limit', async () => {
     const tooMany = step.status(429, { 'retry-after': '1' });
     const steps = [tooMany, tooMany, tooMany, step.lost, tooMany, step.lost];
     const { client, requests } = scripted(steps);
@@ -210,7 +213,7 @@ describe('how often', () => {
       { 'retry-after': '0' },
       { rateLimit: { limit: 1, group: 'narrow' } },
     ],
-  ])('ten times at most, where the service says 429 and %s for ever', async (...given) => {
+  ])('ten times at most, if the service answers 429 and %s forever', async (...given) => {
     const [, headers, options] = given;
     const refusals = Array.from({ length: 99 }, () => step.status(429, headers));
     const { client, requests, retries } = scripted(refusals, options);
@@ -221,7 +224,7 @@ describe('how often', () => {
     expect(Math.min(...retries.map(({ delayMs }) => delayMs))).toBeGreaterThanOrEqual(250);
   });
 
-  it('and each is told, with what went wrong', async () => {
+  it('with an event for each repeat and its error', async () => {
     const { client, retries } = scripted([step.status(429, { 'retry-after': '7' }), step.lost]);
     await settledInTime(() => get()(client));
     const call = { method: 'GET', path: '/contacts/con_1' };
@@ -248,7 +251,7 @@ describe('the wait before a repeat', () => {
     [{}, 60_000],
     [{ 'retry-after': 'soon' }, 60_000],
     [{ 'retry-after': '-5' }, 60_000],
-  ])('after a 429 is what the service says, or its window: %j', async (headers, delayMs) => {
+  ])('after a 429 is as long as the service says, or one window: %j', async (headers, delayMs) => {
     const { client, retries } = scripted([step.status(429, headers)]);
     const { tookMs } = await settledInTime(() => client.contacts.get('con_1'));
     expect(tookMs).toBe(delayMs);
@@ -272,7 +275,7 @@ describe('the wait before a repeat', () => {
     },
   );
 
-  it('after a 503 is what `Retry-After` says and a backoff; the reset headers do not count', async () => {
+  it('after a 503 is `Retry-After` plus a backoff; the reset headers do not count', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const asked = scripted([step.status(503, { 'retry-after': '20' })]);
     expect(await settledInTime(() => asked.client.contacts.get('con_1'))).toMatchObject({
@@ -294,14 +297,14 @@ describe('the wait before a repeat', () => {
     },
   );
 
-  it('after a 429 that says "at once" is longer each time', async () => {
+  it('after a 429 that asks for no wait gets longer each time', async () => {
     const atOnce = step.status(429, { 'retry-after': '0' });
     const { client, retries } = scripted([atOnce, atOnce, atOnce, atOnce]);
     await settledInTime(() => client.contacts.get('con_1'));
     expect(retries.map(({ delayMs }) => delayMs)).toEqual([250, 500, 1_000, 2_000]);
   });
 
-  it('is two minutes at most; a longer one is up to the caller', async () => {
+  it('is two minutes at most; a call that would wait longer rejects', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const patient = scripted([step.status(503, { 'retry-after': '120' })]);
     expect(await settledInTime(() => patient.client.contacts.get('con_1'))).toMatchObject({
@@ -322,7 +325,7 @@ describe('the wait before a repeat', () => {
     }
   });
 
-  it('is ten minutes at most in all', async () => {
+  it('is ten minutes at most in total', async () => {
     const busy = Array.from({ length: 20 }, () => step.status(429, { 'retry-after': '100' }));
     const { client, requests } = scripted(busy);
     const { error, tookMs } = await settledInTime(() => client.contacts.get('con_1'));
@@ -331,7 +334,7 @@ describe('the wait before a repeat', () => {
     expect(requests).toHaveLength(6);
   });
 
-  it('is not begun when the deadline comes first', async () => {
+  it('does not begin if the deadline comes first', async () => {
     const { client, retries } = scripted([step.status(429, { 'retry-after': '7' })]);
     const call = () => client.contacts.get('con_1', { deadline: 6_000 });
     const { error, tookMs } = await settledInTime(call);
@@ -343,7 +346,7 @@ describe('the wait before a repeat', () => {
 describe('after an attempt that may have happened', () => {
   const update = (client: MessagingClient) => client.contacts.update('con_1', { subscribed: true });
 
-  it('a delete whose repeat finds nothing has happened', async () => {
+  it('a DELETE whose repeat gets a 404 counts as done', async () => {
     const { client, requests } = scripted([step.lost, step.status(404)]);
     const call = client.contacts.delete('con_1');
     expect(await settledInTime(() => call)).toMatchObject({ value: {}, error: undefined });
@@ -351,7 +354,7 @@ describe('after an attempt that may have happened', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('a repeat that finds nothing is no success of another call', async () => {
+  it('a 404 to the repeat of another call is an error', async () => {
     const { client } = scripted([step.lost, step.status(404)]);
     const { error } = await settledInTime(() => update(client));
     expect(error).toMatchObject({ name: 'NotFoundError', outcome: 'unknown' });
@@ -368,13 +371,13 @@ describe('after an attempt that may have happened', () => {
     },
   );
 
-  it('a repeat that never left leaves it unknown', async () => {
+  it('a repeat that was not sent leaves the outcome unknown', async () => {
     const { client } = scripted([step.lost, step.refused, step.refused]);
     const { error } = await settledInTime(() => update(client));
     expect(error).toMatchObject({ code: 'NOT_CONNECTED', outcome: 'unknown' });
   });
 
-  it('an abort before the repeat leaves it unknown', async () => {
+  it('an abort before the repeat leaves the outcome unknown', async () => {
     const { client } = scripted([step.lost]);
     const controller = new AbortController();
     const call = client.contacts.delete('con_1', { signal: controller.signal });
@@ -401,7 +404,7 @@ describe('without an attempt that may have happened', () => {
     },
   );
 
-  it('a read is never unknown', async () => {
+  it('the outcome of a read is never unknown', async () => {
     const { client } = scripted([step.lost, step.status(422)]);
     const { error } = await settledInTime(() => client.contacts.get('con_1'));
     expect(error).toMatchObject({ outcome: 'rejected' });

@@ -127,20 +127,23 @@ function expectSilence(told: string): void {
   }
 }
 
-describe.each(Object.keys(secrets) as Carrier[])('%s is in nothing that is told', (carrier) => {
-  it.each(Object.entries(faults))('of a fault with %s', async (_, fault) => {
-    const throwing: Fetch = () =>
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a fetch may throw anything
-      Promise.reject(fault(secrets[carrier]));
-    expectSilence(await toldOf(carrier, throwing));
-  });
+describe.each(Object.keys(secrets) as Carrier[])(
+  '%s is not in any error, event or log',
+  (carrier) => {
+    it.each(Object.entries(faults))('of a fault with %s', async (_, fault) => {
+      const throwing: Fetch = () =>
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a fetch may throw anything
+        Promise.reject(fault(secrets[carrier]));
+      expectSilence(await toldOf(carrier, throwing));
+    });
 
-  it.each(Object.entries(echoes))('of an answer with %s', async (_, echo) => {
-    expectSilence(await toldOf(carrier, () => Promise.resolve(echo(secrets[carrier]))));
-  });
-});
+    it.each(Object.entries(echoes))('of a response with %s', async (_, echo) => {
+      expectSilence(await toldOf(carrier, () => Promise.resolve(echo(secrets[carrier]))));
+    });
+  },
+);
 
-describe('what others say', () => {
+describe('a foreign text', () => {
   it.each([
     ['your key sk_live_4f9a8b7c6d5e is bad', 'your key [key] is bad'],
     ['not sk_other_1 and pk_x-9z', 'not sk_[key] and pk_[key]'],
@@ -156,7 +159,7 @@ describe('what others say', () => {
     expect(error?.message).toBe(`GET /contacts/con_1 was rejected (400): ${expected}.`);
   });
 
-  it('keeps the names, messages, codes and system calls of a fault, down its causes', async () => {
+  it('keeps the names, messages, codes and system calls of a fault and its causes', async () => {
     const inner = Object.assign(new Error(`connect to ${secrets['a key']}`), {
       code: 'ECONNRESET',
       syscall: 'read',
@@ -176,11 +179,11 @@ describe('what others say', () => {
   });
 });
 
-describe('what is printed', () => {
+describe('the printed form', () => {
   const printed = (value: unknown) =>
     inspect(value, { depth: 10, showHidden: true, maxArrayLength: null }) + JSON.stringify(value);
 
-  it('of clients, resources, calls, answers and pages holds no key', async () => {
+  it('of clients, resources, calls, responses and pages contains no key', async () => {
     const apiKey = secrets['a key'];
     const { fetch } = answering(() => ({ data: [{ id: 'con_1' }], cursor: 'next', hasMore: true }));
     const messaging = messagingOver(fetch, { apiKey, rateLimit: { limit: 1000 } });
@@ -196,7 +199,7 @@ describe('what is printed', () => {
     }
   });
 
-  it('of the global object holds no key, though the state of projects is shared there', async () => {
+  it('of the global object contains no key, although it holds the state of projects', async () => {
     const apiKey = secrets['a key'];
     const messaging = messagingOver(fetch, { apiKey, rateLimit: { limit: 1000 } });
     expect(messaging.rateLimit.state()).toMatchObject({ limit: 1000 });
@@ -213,7 +216,7 @@ describe('what is printed', () => {
   });
 });
 
-it('addresses of people are in no line of a log above debug, whatever goes wrong', async () => {
+it('no log line above debug contains an email address, whatever goes wrong', async () => {
   const email = 'ann@example.com';
   const content = { from: 'shop@example.com', subject: 'Hi', body: 'Hi' };
   const fake = createFakeMessaging();

@@ -24,7 +24,7 @@ function signingIn(cookie = 'session=abc; Path=/; HttpOnly') {
 }
 
 describe('a session on a server', () => {
-  it('opens the account of who signed in, and nothing that needs a key', async () => {
+  it('opens the account of the signed-in user, and nothing that needs a key', async () => {
     const { fake, messaging } = faked();
     const client = messaging({ apiKey: null });
     await client.auth.login(fake.owner);
@@ -44,7 +44,7 @@ describe('a session on a server', () => {
     expect(fake.world.sessions.size).toBe(0);
   });
 
-  it('is kept by clients that were made of this one, and by no other', async () => {
+  it('is shared with derived clients, and with no other', async () => {
     const { fake, messaging } = faked();
     const client = messaging({ apiKey: null });
     await client.auth.login(fake.owner);
@@ -57,7 +57,7 @@ describe('a session on a server', () => {
 });
 
 describe('the cookie', () => {
-  it('travels with the calls of the account only', async () => {
+  it('is sent with the calls of the account only', async () => {
     const { fetch, requests } = answering(() =>
       Response.json({}, { headers: { 'set-cookie': 'session=abc; Path=/' } }),
     );
@@ -74,7 +74,7 @@ describe('the cookie', () => {
     ]);
   });
 
-  it('does not travel to another address', async () => {
+  it('is not sent to another address', async () => {
     const { client, cookies } = signingIn();
     await client.auth.login(ann);
     const elsewhere = client.with({ baseUrl: 'https://elsewhere.test' });
@@ -83,7 +83,7 @@ describe('the cookie', () => {
     expect(cookies()).toEqual([null, null]);
   });
 
-  it('is not taken from answers of other calls', async () => {
+  it('is not read from responses to other calls', async () => {
     const { fetch, requests } = answering(() =>
       Response.json({ data: [] }, { headers: { 'set-cookie': 'tracking=1' } }),
     );
@@ -143,7 +143,7 @@ it('in a browser the cookie is left to the browser, on the calls of the account 
   expect(modes).toEqual(['include', 'include', 'same-origin']);
 });
 
-it('a password and a session do not travel over plain http', async () => {
+it('a password and a session are not sent over plain http', async () => {
   const { fetch, requests } = answering(() => ({}));
   const open = messagingOver(fetch, { apiKey: null, baseUrl: 'http://messaging.test' });
   const refused = { code: 'PLAIN_HTTP', outcome: 'not-sent' };
@@ -157,7 +157,7 @@ it('a password and a session do not travel over plain http', async () => {
 describe('a second sign-in on one client', () => {
   const inUse = { code: 'SESSION_IN_USE', outcome: 'not-sent' };
 
-  it('is refused, and the first session goes on', async () => {
+  it('is rejected, and the first session continues', async () => {
     const { client, paths } = signingIn();
     await client.auth.login(ann);
     await expect(client.auth.login(bob)).rejects.toMatchObject(inUse);
@@ -165,7 +165,7 @@ describe('a second sign-in on one client', () => {
     expect(paths()).toEqual(['/auth/login', '/users/@me']);
   });
 
-  it('is refused while the first is under way, and on clients made of it', async () => {
+  it('is rejected while the first is running, also on derived clients', async () => {
     const { client, paths } = signingIn();
     const [first, second, third] = await Promise.all([
       client.auth.login(ann).safe(),
@@ -179,7 +179,7 @@ describe('a second sign-in on one client', () => {
     expect(paths()).toEqual(['/auth/login']);
   });
 
-  it('is taken after logout(), also where the session had expired', async () => {
+  it('is accepted after logout(), also if the session had expired', async () => {
     const { client, answer } = signingIn();
     await client.auth.login(ann);
     const signedIn = answer.current;
@@ -191,7 +191,7 @@ describe('a second sign-in on one client', () => {
     await expect(client.auth.login(ann)).resolves.toBeDefined();
   });
 
-  it('is taken when the first failed, or opened no session', async () => {
+  it('is accepted if the first failed, or opened no session', async () => {
     const { client, answer } = signingIn();
     answer.current = () => new Response(null, { status: 401 });
     await client.auth.login(ann).safe();
@@ -200,7 +200,7 @@ describe('a second sign-in on one client', () => {
     await expect(client.auth.login(ann)).resolves.toBeDefined();
   });
 
-  it('is taken in a browser, which has one person and keeps the session itself', async () => {
+  it('is accepted in a browser, which has one user and keeps the session itself', async () => {
     vi.stubGlobal('window', { document: {} });
     const { client } = signingIn();
     await client.auth.login(ann);

@@ -18,7 +18,7 @@ describe('processes that share a store', () => {
     expect(one.requests.length + other.requests.length).toBe(4);
   });
 
-  it('count a window from the answer', async () => {
+  it('count a window from the response', async () => {
     const [one, other] = fleet(2, [slowly(5_000), slowly(5_000)]);
     void one.calls(2);
     await passes(0);
@@ -29,7 +29,7 @@ describe('processes that share a store', () => {
     expect(other.requests).toHaveLength(1);
   });
 
-  it('get the slot of a request that never left', async () => {
+  it('get the slot of a request that was never sent', async () => {
     const [one, other] = fleet(2, [step.ok, step.refused]);
     await one.client.contacts.get('con_1');
     await one.client.contacts.get('con_2', { retries: 0 }).safe();
@@ -37,7 +37,7 @@ describe('processes that share a store', () => {
     expect(other.requests).toHaveLength(1);
   });
 
-  it('get the slots of one that was killed a window and ten seconds later', async () => {
+  it('get the slots of a killed process one window and ten seconds later', async () => {
     const [killed, other] = fleet(2, [step.silence, step.silence]);
     void killed.calls(2);
     await passes(0);
@@ -48,7 +48,7 @@ describe('processes that share a store', () => {
     expect(other.requests).toHaveLength(1);
   });
 
-  it('keep the slots of requests that nobody waits for two seconds longer', async () => {
+  it('keep the slots of abandoned requests two seconds longer', async () => {
     const [one, other] = fleet(2, [step.silence, step.silence]);
     const controller = new AbortController();
     const options = { signal: controller.signal };
@@ -73,7 +73,7 @@ describe('processes that share a store', () => {
     expect(ids().slice(2)).toEqual(['con_3', 'bulk_1']);
   });
 
-  it('all hear of a 429 to one of them', async () => {
+  it('all pause after a 429 to one of them', async () => {
     const [one, other] = fleet(2, [tooMany(5)]);
     const first = one.client.contacts.get('con_1');
     await passes(0);
@@ -85,7 +85,7 @@ describe('processes that share a store', () => {
     expect(other.requests).toHaveLength(1);
   });
 
-  it('let no call wait for hours in silence', async () => {
+  it('reject calls that would have to wait for hours', async () => {
     const [one, other] = fleet(2, [tooMany(3_600)]);
     const [refused, waiting] = [one.client.contacts.get('con_1').safe(), one.calls(2)[1]!.safe()];
     expect((await refused).error).toMatchObject({ status: 429 });
@@ -96,7 +96,7 @@ describe('processes that share a store', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('tell each call that waits, once, and refuse what would wait too long', async () => {
+  it('report the wait of each call once, and reject calls that would wait too long', async () => {
     const [one, other] = fleet(2);
     await Promise.all(one.calls(2));
     const events: ThrottledEvent[] = [];
@@ -131,7 +131,7 @@ describe('processes that share a store', () => {
     expect(one.requests).toHaveLength(4);
   });
 
-  it('keep the pace of the limit with a store that takes a second', async () => {
+  it('use the whole limit even if the store takes a second', async () => {
     const { store } = memoryStore();
     const far: RateBudgetStore = {
       ...store,
@@ -168,8 +168,8 @@ it('a project has one limit in a process, whatever store its clients have or non
   expect(stored!.client.rateLimit.state()).toMatchObject({ used: 2 });
 });
 
-describe('when the store is gone', () => {
-  it('each process keeps to the limit by itself, and counts what it sent before', async () => {
+describe('when the store is unavailable', () => {
+  it('each process keeps to the limit by itself, and counts its earlier requests', async () => {
     const { store, client, requests, calls } = withStore();
     await client.contacts.get('con_1');
     store.take = gone;
@@ -193,7 +193,7 @@ describe('when the store is gone', () => {
     expect(take).toHaveBeenCalledTimes(2);
   });
 
-  it('calls wait five seconds for it, and its late answer gives the slots back', async () => {
+  it('calls wait five seconds for it, and the slots of its late response are released', async () => {
     const { store, slots, requests, calls } = withStore();
     const { take } = store;
     let answer: (late: StoreAnswer) => void = () => undefined;
@@ -213,7 +213,7 @@ describe('when the store is gone', () => {
     expect(slots.size).toBe(0);
   });
 
-  it('an aborted call leaves nothing behind while it is asked', async () => {
+  it('a call that is aborted while the store is asked leaves nothing behind', async () => {
     const { store, slots, client } = withStore();
     const { take } = store;
     let answer: (late: StoreAnswer) => void = () => undefined;
@@ -256,7 +256,7 @@ describe('when the store is gone', () => {
     },
   );
 
-  it('the process warns once per outage, whatever of the store fails', async () => {
+  it('the process warns once per outage, whichever step of the store fails', async () => {
     const { store, client, warnings } = withStore();
     const whole = { ...store };
     const outage = { take: gone, release: gone, cancel: gone, close: gone };
@@ -274,7 +274,7 @@ describe('when the store is gone', () => {
     expect(warnings).toHaveLength(2);
   });
 
-  it('the warning shows no password of its address, and no more than a line', async () => {
+  it("the warning shows no password of the store's address, and has one line", async () => {
     const { store, client, warnings } = withStore();
     const text = `connect redis://user:pass@host:1\nfailed ${'x'.repeat(999)}`;
     store.take = () => Promise.reject(new Error(text));
@@ -300,7 +300,7 @@ describe('when the store is gone', () => {
     },
   );
 
-  it('the clients of a project in one process still have one limit, each with a store of its own', async () => {
+  it('the clients of a project in one process have one limit, even if each has a separate store', async () => {
     const group = freshKey();
     const clients = [1, 2, 3].map(() => {
       const store = { ...memoryStore().store, take: gone };

@@ -64,14 +64,14 @@ describe('the status of a job', () => {
     },
   );
 
-  it('may be called state', async () => {
+  it('may be in the field `state`', async () => {
     const job = { state: 'completed' };
     expect(await waitFor([{ state: 'active' }, job])).toMatchObject({ value: job });
   });
 });
 
 describe('`isDone`', () => {
-  it('decides, whatever the status says, and leaves failures to us', async () => {
+  it('decides whether the job is done, whatever its status is; a failed job still rejects', async () => {
     const isDone = ({ status }: ImportJob) => status === 'archived';
     const end = await waitFor([{ status: 'completed' }, { status: 'archived' }], { isDone });
     expect(end.value).toEqual({ status: 'archived' });
@@ -79,7 +79,7 @@ describe('`isDone`', () => {
     expect(error).toBeInstanceOf(JobFailedError);
   });
 
-  it('that throws ends the wait with what it threw', async () => {
+  it('that throws ends the wait with that error', async () => {
     const bug = new Error('a bug');
     const isDone = () => {
       throw bug;
@@ -89,7 +89,7 @@ describe('`isDone`', () => {
 });
 
 describe('each status check', () => {
-  it('is told to `onUpdate` and to the listeners of the client', async () => {
+  it('is reported to `onUpdate` and to the listeners of the client', async () => {
     const { client, wait } = checked([is({ ...running, progress: 50 }), is({ status: 'failed' })]);
     const [updates, events]: unknown[][] = [[], []];
     client.on('job:update', (event) => events?.push(event));
@@ -103,7 +103,7 @@ describe('each status check', () => {
     ]);
   });
 
-  it('goes on when `onUpdate` throws', async () => {
+  it('is followed by the next one even if `onUpdate` throws', async () => {
     const onUpdate = vi.fn(() => {
       throw new Error('a bug');
     });
@@ -111,7 +111,7 @@ describe('each status check', () => {
     expect(onUpdate).toHaveBeenCalledTimes(2);
   });
 
-  it('is made every two seconds, unless told otherwise, and a tenth of one apart for all', async () => {
+  it('is made every two seconds by default, and a tenth of a second after any other check', async () => {
     const { client, requests } = checked([is(running), is(running), is(done)]);
     const { tookMs } = await settledInTime(() => client.contacts.waitForImport('job_1'));
     expect(tookMs).toBe(4_000);
@@ -131,12 +131,12 @@ describe('a status check that fails', () => {
     ['no connection', step.refused],
     ['a lost connection', step.lost],
     ['the page of a captive portal', () => new Response('<html>Log in</html>')],
-  ])('with %s, even many times, is made again', async (_, fault) => {
+  ])('with %s, even many times, is repeated', async (_, fault) => {
     const { wait } = checked([fault, fault, fault, is(done)]);
     expect(await wait()).toMatchObject({ value: done });
   });
 
-  it('is made again later and later, up to a minute', async () => {
+  it('is repeated after longer and longer pauses, up to a minute', async () => {
     const { wait, requests } = checked([...Array.from({ length: 9 }, () => step.lost), is(done)]);
     const { value, tookMs } = await wait();
     expect(value).toEqual(done);
@@ -144,12 +144,15 @@ describe('a status check that fails', () => {
     expect(requests).toHaveLength(10);
   });
 
-  it.each([401, 403])('with %i ends the wait at once: the key is wrong', async (status) => {
-    const { wait, requests } = checked([step.status(status)]);
-    const { error, tookMs } = await wait();
-    expect(error).toMatchObject({ status });
-    expect([requests.length, tookMs]).toEqual([1, 0]);
-  });
+  it.each([401, 403])(
+    'with %i ends the wait at once, because it concerns the key',
+    async (status) => {
+      const { wait, requests } = checked([step.status(status)]);
+      const { error, tookMs } = await wait();
+      expect(error).toMatchObject({ status });
+      expect([requests.length, tookMs]).toEqual([1, 0]);
+    },
+  );
 
   const sayingNo: [string, Step][] = [
     ['400', step.status(400)],
@@ -159,7 +162,7 @@ describe('a status check that fails', () => {
     ['`success: false` and 200', is({ success: false, error: 'no' })],
   ];
 
-  it.each(sayingNo)('with %s once is made again', async (_, no) => {
+  it.each(sayingNo)('with %s once is repeated', async (_, no) => {
     const { wait } = checked([no, is(running), no, is(running), no, is(done)]);
     expect(await wait()).toMatchObject({ value: done });
   });
@@ -173,7 +176,7 @@ describe('a status check that fails', () => {
 });
 
 describe('a wait that takes too long', () => {
-  it('rejects with what it saw, and can be resumed with its options', async () => {
+  it('rejects with its facts, and can be resumed with its options', async () => {
     const { client, wait } = checked([is(running)]);
     const onUpdate = vi.fn();
     const { error, tookMs } = await wait({ timeout: 2_500, onUpdate });
@@ -190,7 +193,7 @@ describe('a wait that takes too long', () => {
     expect(client.rateLimit.state()).toBeUndefined();
   });
 
-  it('ends on time even when a check does not', async () => {
+  it('ends on time even if a check does not', async () => {
     const { wait } = checked([step.silence]);
     const { error, tookMs } = await wait({ timeout: 600 });
     expect(error).toMatchObject({ code: 'WAIT_TIMEOUT', lastStatus: undefined, polls: 1 });
@@ -202,7 +205,7 @@ describe('an abort of a wait', () => {
   it.each<[string, Step]>([
     ['between two checks', is(running)],
     ['while it checks', step.silence],
-  ])('is heard %s', async (_, answer) => {
+  ])('ends it %s', async (_, answer) => {
     const controller = new AbortController();
     setTimeout(() => controller.abort('enough'), 300);
     const { wait } = checked([answer]);
@@ -210,13 +213,13 @@ describe('an abort of a wait', () => {
     expect([error, tookMs]).toEqual(['enough', 300]);
   });
 
-  it('that came before sends nothing', async () => {
+  it('before the wait prevents the first check', async () => {
     const { wait, requests } = checked([is(done)]);
     expect((await wait({ signal: AbortSignal.abort('enough') })).error).toBe('enough');
     expect(requests).toEqual([]);
   });
 
-  it('in the line of checks leaves it at once, and its check is not made', async () => {
+  it('while a check waits for its turn removes the check', async () => {
     const { client, requests } = checked([is(done)]);
     const controller = new AbortController();
     const { signal } = controller;
@@ -231,7 +234,7 @@ describe('an abort of a wait', () => {
   });
 });
 
-it('campaigns, domains and executions are waited for by the same rules', async () => {
+it('waits for campaigns, domains and executions follow the same rules', async () => {
   const answers = [{ status: 'SENDING' }, { status: 'SENT' }];
   const { client } = checked([step.status(404), ...answers.map(is)]);
   const sent = await settledInTime(() => client.campaigns.waitUntilSent('cam_1'));
@@ -246,7 +249,7 @@ it('campaigns, domains and executions are waited for by the same rules', async (
   expect(refused.requests).toHaveLength(1);
 });
 
-it('a file is waited for by the same rules', async () => {
+it('a wait for a file follows the same rules', async () => {
   for (const [answers, checks] of [
     [[401], 1],
     [[404, 404], 2],
@@ -264,7 +267,7 @@ it('a file is waited for by the same rules', async () => {
   }
 });
 
-it('says why its last check failed when its time is up', async () => {
+it('names the error of its last check when it times out', async () => {
   const failing = () => Response.json({ error: 'The database is down.' }, { status: 500 });
   const { wait } = checked([is(running), failing]);
   const { error } = await wait({ timeout: 5_000 });
