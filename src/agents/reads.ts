@@ -7,14 +7,8 @@ import { routes as media } from '../media/routes.js';
 import { routes as messaging } from '../messaging/routes.js';
 import { parameters } from './parameters.js';
 import { inline, Refusal } from './text.js';
-import {
-  inputSchemaOf,
-  pick,
-  type InputSchema,
-  type JsonSchema,
-  type ReadTool,
-  type Services,
-} from './tool.js';
+import { inputSchemaOf, pick, type InputSchema, type ReadTool, type Services } from './tool.js';
+import type { JsonSchema } from './json-schema.js';
 
 const routes = { messaging, media };
 

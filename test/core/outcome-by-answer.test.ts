@@ -49,7 +49,7 @@ describe('an email to several recipients, who are mailed one after another,', ()
     ['`success: false` with 200', no, 'unknown'],
     ['the same with its status', () => no({ statusCode: 400 }), 'rejected'],
     ['a 400', step.status(400), 'rejected'],
-  ])('may have been sent to some of them: after %s', async (_, answer, outcome) => {
+  ])('has the right outcome after %s', async (_, answer, outcome) => {
     expect(await outcomeOf(answer, (client) => client.send(several))).toBe(outcome);
   });
 });
