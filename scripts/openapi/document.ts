@@ -1,4 +1,4 @@
-import type { List, Route, Single, RouteSchemas } from '../../src/core/call/route.js';
+import type { ListResult, Route, SingleResult, RouteSchemas } from '../../src/core/call/route.js';
 import { errorAnswers, errorSchemas } from './errors.js';
 import { jsonSchemaOf, type JsonSchema } from './json-schema.js';
 import { rowsOf, type Row } from './rows.js';
@@ -148,8 +148,9 @@ function successOf({ route, schemas, isEnveloped }: Row): object {
   return { description: 'Success', content: { 'application/json': { schema } } };
 }
 
-const isList = (returns: List<unknown> | Single<unknown>): returns is List<unknown> =>
-  returns.list !== undefined;
+const isList = (
+  returns: ListResult<unknown> | SingleResult<unknown>,
+): returns is ListResult<unknown> => returns.list !== undefined;
 
 function envelope(data: JsonSchema): JsonSchema {
   const properties = { success: { type: 'boolean', enum: [true] }, data };
@@ -157,7 +158,7 @@ function envelope(data: JsonSchema): JsonSchema {
 }
 
 /** A page of a list, as its style has it; where the documents show none, anything with items. */
-function listOf({ list, itemsName = 'data' }: List<unknown>, item: JsonSchema): JsonSchema {
+function listOf({ list, itemsName = 'data' }: ListResult<unknown>, item: JsonSchema): JsonSchema {
   const items = { type: 'array', items: item };
   const page = (properties: Record<string, JsonSchema>, required: readonly string[]) => {
     return { type: 'object', properties: { [itemsName]: items, ...properties }, required };

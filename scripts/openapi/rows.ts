@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Route, schemaMap, type RouteSchemas } from '../../src/core/call/route.js';
+import { type Route, mapSchemas, type RouteSchemas } from '../../src/core/call/route.js';
 import { routes as mediaRoutes } from '../../src/media/routes.js';
 import { schemas as mediaSchemas } from '../../src/media/schemas.js';
 import { routes as messagingRoutes } from '../../src/messaging/routes.js';
@@ -28,8 +28,8 @@ export function rowsOf(): Row[] {
   const endpoints = JSON.parse(readFileSync(file, 'utf8')) as Endpoint[]; // as: our own table
   const tables = { messaging: messagingRoutes, media: mediaRoutes };
   const schemas = new Map([
-    ...schemaMap(messagingRoutes, messagingSchemas),
-    ...schemaMap(mediaRoutes, mediaSchemas),
+    ...mapSchemas(messagingRoutes, messagingSchemas),
+    ...mapSchemas(mediaRoutes, mediaSchemas),
   ]);
   return endpoints.map(({ service, sdk, enveloped }) => {
     const route = sdk.split('.').reduce<object>(stepInto, tables) as Route; // as: a leaf of a table

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { JournalStore } from 'postreel';
-import { canonical } from '../core/once/key.js';
+import { toCanonicalJson } from '../core/once/key.js';
 import { reasonOf } from '../core/errors.js';
 import { isRecord } from '../core/values.js';
 import { countsText, outcomeOf, Partly, unknownError } from './outcomes.js';
@@ -96,7 +96,7 @@ export class PlanStore {
     const origin = this.#originFacts(input);
     const description = await tool.describe(input, this.#parts.services, signal);
     const { action } = description;
-    const print = sha256(canonical([tool.name, input])).slice(0, 16);
+    const print = sha256(toCanonicalJson([tool.name, input])).slice(0, 16);
     const facts = [
       ...description.facts,
       ...earlierFacts(await this.#steps.withPrint(print)),

@@ -1,7 +1,7 @@
 import type { MediaClient, MediaFile } from 'postreel/media';
 import type { MessagingClient } from 'postreel/messaging';
 import * as z from 'zod/mini';
-import { problems } from '../core/call/validate.js';
+import { findProblems } from '../core/call/validate.js';
 import { isRecord } from '../core/values.js';
 import type { Folder } from './folder.js';
 import type { JsonSchema } from './json-schema.js';
@@ -230,7 +230,7 @@ function described(
 function parse<Input>({ name, schema }: Typed<Input>, shape: InputSchema, given: unknown): Input {
   const args = fromTexts(given, shape);
   const unknown = unknownFields(shape, args).map((place) => `it has no field ${inline(place)}`);
-  const invalid = problems(schema, args).map(({ field, message }) => `\`${field}\` ${message}`);
+  const invalid = findProblems(schema, args).map(({ field, message }) => `\`${field}\` ${message}`);
   const wrong = [...unknown, ...invalid];
   if (wrong.length > 0) {
     throw new Refusal(`The input of ${name} is wrong: ${wrong.join('; ')}.`);

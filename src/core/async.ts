@@ -61,9 +61,9 @@ export function withClock(fetch: typeof globalThis.fetch, clock: Clock): typeof 
 }
 
 // One listener per signal, however many calls share it: Node warns at eleven.
-const watched = new WeakMap<AbortSignal, Watch>();
+const listenersOf = new WeakMap<AbortSignal, AbortListeners>();
 
-interface Watch {
+interface AbortListeners {
   readonly listeners: Set<() => void>;
   readonly run: () => void;
 }
@@ -79,26 +79,26 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
     }
     return noop;
   }
-  const watch = watched.get(signal) ?? watchOf(signal);
+  const watch = listenersOf.get(signal) ?? watchSignal(signal);
   // A new function, because the same listener may be added twice.
   const own = () => listener();
   watch.listeners.add(own);
   return () => {
     if (watch.listeners.delete(own) && watch.listeners.size === 0) {
       signal.removeEventListener('abort', watch.run);
-      watched.delete(signal);
+      listenersOf.delete(signal);
     }
   };
 }
 
-function watchOf(signal: AbortSignal): Watch {
+function watchSignal(signal: AbortSignal): AbortListeners {
   const listeners = new Set<() => void>();
   const run = () => {
-    watched.delete(signal);
+    listenersOf.delete(signal);
     [...listeners].forEach((one) => one());
   };
   signal.addEventListener('abort', run, { once: true });
-  watched.set(signal, { listeners, run });
+  listenersOf.set(signal, { listeners, run });
   return { listeners, run };
 }
 

@@ -1,5 +1,5 @@
 import { BudgetSource } from './limit/budgets.js';
-import type { Project } from './limit/projects.js';
+import type { ProjectState } from './limit/projects.js';
 import { Events, loggerOf } from './events.js';
 import { createHttp } from './call/http.js';
 import { queueScopeOf, scopeOf } from './once/journal.js';
@@ -144,7 +144,7 @@ export class Connection<
     loadSchemas: () => Promise<SchemaMap>,
   ) {
     const parent = parents.get(given) as Connection<Map, Options> | undefined; // as: written by `derive`
-    const options = parent ? given : read(given, service);
+    const options = parent ? given : readClientOptions(given, service);
     const keepsKey = parent !== undefined && parent.#keepsKey(options);
     this.#service = service;
     this.options = options;
@@ -174,13 +174,13 @@ export class Connection<
   }
 
   /** The project, which holds everything that its clients share. */
-  async project(): Promise<Project> {
+  async project(): Promise<ProjectState> {
     return this.#budgets.project(await this.keyring.key());
   }
 
   /** The options of a client that shares as much of this connection as the changes allow. */
   derive(changes: Options): Options {
-    const options = { ...this.options, ...read(changes, this.#service) };
+    const options = { ...this.options, ...readClientOptions(changes, this.#service) };
     parents.set(options, this);
     return options;
   }
@@ -223,7 +223,10 @@ export class Connection<
   }
 }
 
-function read<Options extends object>(given: Options, service: ServiceFacts<Options>): Options {
+function readClientOptions<Options extends object>(
+  given: Options,
+  service: ServiceFacts<Options>,
+): Options {
   return readOptions(given, service.options, {
     name: `the ${service.name} client`,
     isStrict: true,

@@ -7,7 +7,7 @@ const brand = Symbol.for('postreel.error');
  * names of the class and its bases, base first. The result goes into a static field: if the call were a
  * separate statement, a bundler would keep a class that is not used.
  */
-export function branded(
+export function markClass(
   target: abstract new (...parameters: never) => Error,
   name: string,
 ): readonly string[] {
@@ -83,7 +83,7 @@ export interface ErrorDetails {
 /** The base of every error that this package throws. */
 export class PostreelError extends Error {
   /** @internal */
-  static readonly brands = branded(this, 'PostreelError');
+  static readonly brands = markClass(this, 'PostreelError');
 
   /** A stable code for programs: the service's code if it gave one, otherwise one of this package. */
   readonly code: string;
@@ -113,7 +113,7 @@ export class PostreelError extends Error {
   declare readonly body: unknown;
 
   constructor(message: string, details: ErrorDetails = {}) {
-    super(oneLine(message), details.cause === undefined ? undefined : { cause: details.cause });
+    super(toOneLine(message), details.cause === undefined ? undefined : { cause: details.cause });
     this.code = details.code ?? 'POSTREEL_ERROR';
     // Set only the known facts, so that a printed error shows nothing else.
     const { status, requestId, suggestion, outcome, retryAfterMs, method, path, timestamp } =
@@ -150,66 +150,66 @@ export class PostreelError extends Error {
       method: this.method,
       path: this.path,
       timestamp: this.timestamp,
-      cause: causeJson(this.cause, 0),
+      cause: causeToJson(this.cause, 0),
     };
   }
 }
 
 // Messages quote ids and names of the service. They must be one line of text in a log or a terminal.
-function oneLine(message: unknown): string {
+function toOneLine(message: unknown): string {
   return String(message).replace(/\p{Cc}+/gu, ' ');
 }
 
 // Copies names, messages and codes only, to a limited depth: a chain of causes may refer to itself.
-function causeJson(cause: unknown, depth: number): unknown {
+function causeToJson(cause: unknown, depth: number): unknown {
   if (!isError(cause) || depth >= 5) {
     return undefined;
   }
   const { name, message, code } = cause;
   const word = typeof code === 'string' ? code : undefined;
-  return { name, message, code: word, cause: causeJson(cause.cause, depth + 1) };
+  return { name, message, code: word, cause: causeToJson(cause.cause, depth + 1) };
 }
 
 /** The service answered with an error. The subclasses follow the HTTP status. */
 export class ApiError extends PostreelError {
   /** @internal */
-  static override readonly brands = branded(this, 'ApiError');
+  static override readonly brands = markClass(this, 'ApiError');
 }
 
 /** 400: a parameter is invalid or the body is malformed. */
 export class BadRequestError extends ApiError {
   /** @internal */
-  static override readonly brands = branded(this, 'BadRequestError');
+  static override readonly brands = markClass(this, 'BadRequestError');
 }
 
 /** 401: the API key is missing or invalid. */
 export class AuthenticationError extends ApiError {
   /** @internal */
-  static override readonly brands = branded(this, 'AuthenticationError');
+  static override readonly brands = markClass(this, 'AuthenticationError');
 }
 
 /** 403: the key may not touch this resource, or its project is disabled. */
 export class PermissionError extends ApiError {
   /** @internal */
-  static override readonly brands = branded(this, 'PermissionError');
+  static override readonly brands = markClass(this, 'PermissionError');
 }
 
 /** 404: there is no such resource. */
 export class NotFoundError extends ApiError {
   /** @internal */
-  static override readonly brands = branded(this, 'NotFoundError');
+  static override readonly brands = markClass(this, 'NotFoundError');
 }
 
 /** 409: the email belongs to another contact, or the resource is in use. */
 export class ConflictError extends ApiError {
   /** @internal */
-  static override readonly brands = branded(this, 'ConflictError');
+  static override readonly brands = markClass(this, 'ConflictError');
 }
 
 /** 422: the service's validation failed; `fieldErrors` has the fields. */
 export class UnprocessableError extends ApiError {
   /** @internal */
-  static override readonly brands = branded(this, 'UnprocessableError');
+  static override readonly brands = markClass(this, 'UnprocessableError');
 }
 
 /**
@@ -218,19 +218,19 @@ export class UnprocessableError extends ApiError {
  */
 export class RateLimitError extends ApiError {
   /** @internal */
-  static override readonly brands = branded(this, 'RateLimitError');
+  static override readonly brands = markClass(this, 'RateLimitError');
 }
 
 /** 5xx: the service failed. On a route that changes something the outcome is `'unknown'`. */
 export class ServerError extends ApiError {
   /** @internal */
-  static override readonly brands = branded(this, 'ServerError');
+  static override readonly brands = markClass(this, 'ServerError');
 }
 
 /** The client's checks rejected the call before it was sent; `fieldErrors` has the reasons. */
 export class InvalidRequestError extends PostreelError {
   /** @internal */
-  static override readonly brands = branded(this, 'InvalidRequestError');
+  static override readonly brands = markClass(this, 'InvalidRequestError');
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, { outcome: 'not-sent', ...details });
@@ -240,7 +240,7 @@ export class InvalidRequestError extends PostreelError {
 /** The client is misconfigured: a key, an address or an option is wrong. */
 export class ConfigurationError extends PostreelError {
   /** @internal */
-  static override readonly brands = branded(this, 'ConfigurationError');
+  static override readonly brands = markClass(this, 'ConfigurationError');
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, { outcome: 'not-sent', ...details });
@@ -248,7 +248,7 @@ export class ConfigurationError extends PostreelError {
     const { stack } = this as { stack?: unknown }; // a program may format stacks in its own way
     if (typeof stack === 'string') {
       const [line = '', ...frames] = stack.split('\n');
-      this.stack = [line, ...withoutOwnFrames(frames)].join('\n');
+      this.stack = [line, ...removeOwnFrames(frames)].join('\n');
     }
   }
 }
@@ -256,19 +256,19 @@ export class ConfigurationError extends PostreelError {
 /** The service could not be reached, or the connection broke before the response was complete. */
 export class ConnectionError extends PostreelError {
   /** @internal */
-  static override readonly brands = branded(this, 'ConnectionError');
+  static override readonly brands = markClass(this, 'ConnectionError');
 }
 
 /** No complete response arrived within `timeout`, or the call exceeded its `deadline`. */
 export class TimeoutError extends PostreelError {
   /** @internal */
-  static override readonly brands = branded(this, 'TimeoutError');
+  static override readonly brands = markClass(this, 'TimeoutError');
 }
 
 /** The response cannot be read as a result of this call. */
 export class UnexpectedResponseError extends PostreelError {
   /** @internal */
-  static override readonly brands = branded(this, 'UnexpectedResponseError');
+  static override readonly brands = markClass(this, 'UnexpectedResponseError');
 }
 
 /** The error of a call that the client's checks reject: it names the field and the rule. */
@@ -282,7 +282,7 @@ export function invalidRequest(
   const sentence = first === undefined ? 'it is not valid' : describe(first);
   const line =
     where.method === undefined
-      ? capitalised(sentence)
+      ? capitalize(sentence)
       : `${where.method} ${where.path ?? ''} was not sent: ${sentence}`;
   const end = `${line}${more}`.endsWith('?') ? '' : '.';
   return new InvalidRequestError(`${line}${more}${end}`, {
@@ -297,7 +297,7 @@ function describe({ field, message }: FieldError): string {
   return field === '' ? message : `\`${field}\` ${message}`;
 }
 
-function capitalised(sentence: string): string {
+export function capitalize(sentence: string): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
@@ -314,7 +314,7 @@ export type WebhookProblem =
 /** A callback is not authentic or not valid, and must not be acted on; `code` is the reason. */
 export class WebhookVerificationError extends PostreelError {
   /** @internal */
-  static override readonly brands = branded(this, 'WebhookVerificationError');
+  static override readonly brands = markClass(this, 'WebhookVerificationError');
 
   declare readonly code: WebhookProblem;
 
@@ -340,7 +340,7 @@ export interface WaitDetails extends ErrorDetails {
 /** The base of the errors that end a wait. */
 export class WaitError extends PostreelError {
   /** @internal */
-  static override readonly brands = branded(this, 'WaitError');
+  static override readonly brands = markClass(this, 'WaitError');
 
   /** The id of the media file, or of the import or bulk job. */
   readonly fileId: string;
@@ -380,7 +380,7 @@ export class WaitError extends PostreelError {
 /** The wait exceeded its `timeout`. The job is still running; `resume()` waits again. */
 export class WaitTimeoutError extends WaitError {
   /** @internal */
-  static override readonly brands = branded(this, 'WaitTimeoutError');
+  static override readonly brands = markClass(this, 'WaitTimeoutError');
 
   constructor(message: string, details: WaitDetails) {
     super(message, { code: 'WAIT_TIMEOUT', ...details });
@@ -390,7 +390,7 @@ export class WaitTimeoutError extends WaitError {
 /** The file's status became `error`. */
 export class GenerationFailedError extends WaitError {
   /** @internal */
-  static override readonly brands = branded(this, 'GenerationFailedError');
+  static override readonly brands = markClass(this, 'GenerationFailedError');
 
   constructor(message: string, details: WaitDetails) {
     super(message, { code: 'GENERATION_FAILED', ...details });
@@ -400,7 +400,7 @@ export class GenerationFailedError extends WaitError {
 /** The file's status became `canceled`. */
 export class GenerationCanceledError extends WaitError {
   /** @internal */
-  static override readonly brands = branded(this, 'GenerationCanceledError');
+  static override readonly brands = markClass(this, 'GenerationCanceledError');
 
   constructor(message: string, details: WaitDetails) {
     super(message, { code: 'GENERATION_CANCELED', ...details });
@@ -410,7 +410,7 @@ export class GenerationCanceledError extends WaitError {
 /** An import or bulk job failed. */
 export class JobFailedError extends PostreelError {
   /** @internal */
-  static override readonly brands = branded(this, 'JobFailedError');
+  static override readonly brands = markClass(this, 'JobFailedError');
 
   readonly jobId: string;
   /** The job's last record, as the service sent it. */
@@ -462,7 +462,7 @@ export interface PartialReport<Row> extends Report<Row> {
  */
 export class PartialError<Row = unknown> extends PostreelError {
   /** @internal */
-  static override readonly brands = branded(this, 'PartialError');
+  static override readonly brands = markClass(this, 'PartialError');
 
   /**
    * What was done so far. Not enumerable, so that no log contains a million rows, or addresses, by accident.
@@ -476,7 +476,7 @@ export class PartialError<Row = unknown> extends PostreelError {
     cause: unknown,
     { code = 'PARTIAL_RESULT', goOn = `Continue with \`{ from: ${result.resumeFrom} }\`.` } = {},
   ) {
-    super(sentence(call, result, cause, goOn), { code, cause });
+    super(describeEnd(call, result, cause, goOn), { code, cause });
     Object.defineProperty(this, 'result', { value: result });
   }
 
@@ -493,7 +493,7 @@ export class PartialError<Row = unknown> extends PostreelError {
   }
 }
 
-function sentence<Row>(
+function describeEnd<Row>(
   call: string,
   result: PartialReport<Row>,
   cause: unknown,
@@ -559,7 +559,7 @@ export function reasonOf(failure: unknown): string {
 const ownFrame = /[\\/]postreel[\\/]dist[\\/](?:esm|cjs)[\\/]/;
 
 /** Removes the frames of this package from the start of a stack, so that it begins with the caller's line. */
-export function withoutOwnFrames(frames: readonly string[]): readonly string[] {
+export function removeOwnFrames(frames: readonly string[]): readonly string[] {
   const first = frames.findIndex((frame) => !ownFrame.test(frame));
   return first < 0 ? frames : frames.slice(first);
 }

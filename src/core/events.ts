@@ -2,10 +2,10 @@ import { EventEmitter } from 'eventemitter3';
 import { callSafely } from './async.js';
 import { isError, type PostreelError } from './errors.js';
 import type { ClientEvents, Logger, WarningEvent } from './types.js';
-import { environment } from './runtime.js';
+import { readEnvironment } from './runtime.js';
 
 type Listener = (event: never) => void;
-type Guarded = (event: unknown) => void;
+type GuardedListener = (event: unknown) => void;
 
 /**
  * The events of one client. A listener or logger that throws does not affect the call; it causes one
@@ -13,7 +13,7 @@ type Guarded = (event: unknown) => void;
  */
 export class Events<Map extends ClientEvents> {
   readonly #emitter = new EventEmitter();
-  readonly #guarded = new WeakMap<Listener, Partial<Record<string, Guarded>>>();
+  readonly #guarded = new WeakMap<Listener, Partial<Record<string, GuardedListener>>>();
   readonly #logger: Logger | undefined;
   /** The listeners, and the logger, that have thrown. */
   readonly #failed = new WeakSet<object>();
@@ -54,7 +54,7 @@ export class Events<Map extends ClientEvents> {
   }
 
   // One guard for each listener and event, so that off() can find it.
-  #guard(name: string, listener: Listener): Guarded {
+  #guard(name: string, listener: Listener): GuardedListener {
     const guards = this.#guarded.get(listener) ?? {};
     this.#guarded.set(listener, guards);
     const known = guards[name];
@@ -80,7 +80,7 @@ export class Events<Map extends ClientEvents> {
       return;
     }
     const level = levels[name] ?? 'debug';
-    const facts = level === 'debug' ? (event as object) : withoutPeople(event as object); // as: objects
+    const facts = level === 'debug' ? (event as object) : omitErrorMessage(event as object); // as: objects
     const { method = '', path = '' } = facts as { method?: string; path?: string };
     this.#write(level, `postreel: ${name} ${method} ${path}`.trimEnd(), facts);
   }
@@ -119,7 +119,7 @@ const levels: Readonly<Record<string, keyof Logger>> = {
 };
 
 /** Removes the error's message, in which a service may repeat an email address: only `debug` logs it. */
-function withoutPeople(event: object): object {
+function omitErrorMessage(event: object): object {
   const { error } = event as { error?: PostreelError }; // as: of a retry event
   if (error === undefined) {
     return event;
@@ -128,15 +128,15 @@ function withoutPeople(event: object): object {
   return { ...event, error: { name, code, status, outcome, requestId } };
 }
 
-const said = new Set<string>();
+const printed = new Set<string>();
 const maxRemembered = 1000;
 
 /** Prints a warning that has no listener, once per message; on Node as a process warning. */
 function printWarning(message: string): void {
-  if (said.has(message) || said.size >= maxRemembered) {
+  if (printed.has(message) || printed.size >= maxRemembered) {
     return;
   }
-  said.add(message);
+  printed.add(message);
   const { process } = globalThis as {
     process?: { emitWarning?: (message: string, type: string) => void };
   }; // as: not every runtime has it
@@ -154,27 +154,27 @@ export function loggerOf(given: Logger | undefined): Logger | undefined {
   if (given !== undefined && given !== console) {
     return given;
   }
-  const asked = given ? 'debug' : environment('POSTREEL_LOG');
+  const asked = given ? 'debug' : readEnvironment('POSTREEL_LOG');
   const lowest = logLevels.findIndex((level) => level === asked);
-  return lowest < 0 ? undefined : consoleFrom(logLevels.slice(lowest));
+  return lowest < 0 ? undefined : createConsoleLogger(logLevels.slice(lowest));
 }
 
 // A console would spread the facts of each event over many lines, so they are written as one line.
-function consoleFrom(wanted: readonly (typeof logLevels)[number][]): Logger {
+function createConsoleLogger(wanted: readonly (typeof logLevels)[number][]): Logger {
   const write = (level: (typeof logLevels)[number]) => (message: string, facts?: object) => {
-    console[level](message + words(facts));
+    console[level](message + formatFacts(facts));
   };
   return Object.fromEntries(wanted.map((level) => [level, write(level)]));
 }
 
-function words(facts: object = {}): string {
+function formatFacts(facts: object = {}): string {
   return Object.entries(facts)
     .filter(([name, value]) => value !== undefined && name !== 'method' && name !== 'path')
-    .map(([name, value]) => ` ${name}=${word(value)}`)
+    .map(([name, value]) => ` ${name}=${formatValue(value)}`)
     .join('');
 }
 
-function word(value: unknown): string {
+function formatValue(value: unknown): string {
   if (isError(value)) {
     return `"${value.message}"`;
   }

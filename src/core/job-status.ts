@@ -8,7 +8,7 @@ const failed = new Set(['failed', 'failure', 'error']);
 const canceled = new Set(['canceled', 'cancelled']);
 
 /** The stage of a job by its status. A job with an unknown status counts as active. */
-export function jobStage(status: unknown): JobStage {
+export function stageOf(status: unknown): JobStage {
   if (done.has(wordOf(status))) {
     return 'done';
   }
@@ -27,7 +27,7 @@ export function statusOf(job: unknown): string | undefined {
 }
 
 /** The status of a job in lower case; empty if the service sent none. */
-export function statusWord(job: unknown): string {
+export function statusWordOf(job: unknown): string {
   return wordOf(statusOf(job));
 }
 

@@ -16,32 +16,29 @@ export interface KeyPrefixes {
 function checkKey(key: unknown, prefixes: KeyPrefixes | undefined, origin: string): string {
   const from = cameFrom(origin);
   if (typeof key !== 'string' || key === '') {
-    throw configuration(
+    throw keyError(
       'The API key must be a non-empty string. Set `apiKey`, or the environment variable it comes from.',
       'INVALID_API_KEY',
     );
   }
   if (/^bearer\s|^["']/i.test(key)) {
-    throw configuration(
+    throw keyError(
       `The API key must be the key alone. Leave out quotes and "Bearer".${from}`,
       'INVALID_API_KEY',
     );
   }
   if (key !== key.trim() || /\s/.test(key)) {
-    throw configuration(
-      `The API key contains whitespace. Copy it again.${from}`,
-      'INVALID_API_KEY',
-    );
+    throw keyError(`The API key contains whitespace. Copy it again.${from}`, 'INVALID_API_KEY');
   }
   // A header takes printable ASCII only; otherwise `fetch` would fail with the key in its message.
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw configuration(
+    throw keyError(
       `The API key contains characters that a key cannot have.${from}`,
       'INVALID_API_KEY',
     );
   }
   if (prefixes && !key.startsWith(prefixes.secret) && !key.startsWith(prefixes.public)) {
-    throw configuration(
+    throw keyError(
       `The API key must start with "${prefixes.secret}" or "${prefixes.public}". Is it the key of another service?${from}`,
       'INVALID_API_KEY',
     );
@@ -53,20 +50,20 @@ function checkKey(key: unknown, prefixes: KeyPrefixes | undefined, origin: strin
 const cameFrom = (origin: string): string => ` The key came from ${origin}.`;
 
 /** The error for a call that needs a key, by a client that has none. */
-export function keyNeeded({ method, path, key }: Route): ConfigurationError {
+export function keyNeededError({ method, path, key }: Route): ConfigurationError {
   const remedy =
     key === 'secret-or-session'
       ? 'Sign in with `auth.login()` or create the client with a secret key'
       : 'Create the client with a secret key';
-  return configuration(
+  return keyError(
     `A client without an API key cannot call ${method} ${path}. ${remedy}.`,
     'KEY_NEEDED',
   );
 }
 
 /** The error for a call that a public key can never make. */
-function secretKeyNeeded({ method, path }: Route, prefixes: KeyPrefixes, origin: string) {
-  return configuration(
+function secretKeyNeededError({ method, path }: Route, prefixes: KeyPrefixes, origin: string) {
+  return keyError(
     `A public key (${prefixes.public}) may only track events. Use a secret key (${prefixes.secret}) on a server to call ${method} ${path}.${cameFrom(origin)}`,
     'SECRET_KEY_NEEDED',
   );
@@ -78,30 +75,30 @@ function guardBrowser(prefixes: KeyPrefixes | undefined): void {
     return;
   }
   const orPublic = prefixes ? `, or track events with a public key (${prefixes.public})` : '';
-  throw configuration(
+  throw keyError(
     `A secret key must not be used in a browser, where every visitor can read it. Call the service from a server${orPublic}. In a test with jsdom or happy-dom use the environment "node", or set \`dangerouslyAllowSecretKeyInBrowser\`.`,
     'SECRET_KEY_IN_BROWSER',
   );
 }
 
 /** The error for a secret key that would be sent over plain http. */
-function inTheClear(): ConfigurationError {
-  return configuration(
+function plainHttpError(): ConfigurationError {
+  return keyError(
     'A secret key must not travel over plain http, where others can read it. Use an https address, or set `dangerouslyAllowPlainHttp`.',
     'PLAIN_HTTP',
   );
 }
 
 /** The error for a password or a session that would be sent over plain http. */
-export function signInInTheClear(): ConfigurationError {
-  return configuration(
+export function plainHttpSessionError(): ConfigurationError {
+  return keyError(
     'A password or a session must not travel over plain http, where others can read it. Use an https address, or set `dangerouslyAllowPlainHttp`.',
     'PLAIN_HTTP',
   );
 }
 
 /** The error of an `apiKey` function that failed. */
-export function keyUnavailable(cause: unknown): ConfigurationError {
+export function keyUnavailableError(cause: unknown): ConfigurationError {
   return new ConfigurationError('The `apiKey` function failed, so there is no key to call with.', {
     code: 'API_KEY_UNAVAILABLE',
     outcome: 'not-sent',
@@ -109,7 +106,7 @@ export function keyUnavailable(cause: unknown): ConfigurationError {
   });
 }
 
-function configuration(message: string, code: string): ConfigurationError {
+function keyError(message: string, code: string): ConfigurationError {
   return new ConfigurationError(message, { code, outcome: 'not-sent' });
 }
 
@@ -169,13 +166,13 @@ export class Keyring {
     if (key === null) {
       const hasSession = route.key === 'secret-or-session' && (session.isOpen || isBrowser());
       if (!hasSession) {
-        throw keyNeeded(route);
+        throw keyNeededError(route);
       }
       return null;
     }
     const { prefixes } = this.#policy;
     if (prefixes && this.#isPublic(key) && route.key !== 'public-or-secret') {
-      throw secretKeyNeeded(route, prefixes, this.#origin);
+      throw secretKeyNeededError(route, prefixes, this.#origin);
     }
     return key;
   }
@@ -225,7 +222,7 @@ export class Keyring {
     try {
       key = await asking;
     } catch (cause) {
-      throw keyUnavailable(cause);
+      throw keyUnavailableError(cause);
     } finally {
       if (this.#asking === asking) {
         this.#asking = undefined;
@@ -247,7 +244,7 @@ export class Keyring {
       guardBrowser(this.#policy.prefixes);
     }
     if (this.#policy.usesPlainHttp) {
-      throw inTheClear();
+      throw plainHttpError();
     }
     return checked;
   }

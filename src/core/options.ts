@@ -10,7 +10,7 @@ import type {
   RateLimitOptions,
   RequestOptions,
 } from './types.js';
-import { nearest } from './typos.js';
+import { findSimilar } from './typos.js';
 import { tagOf } from './values.js';
 
 /** The kind of values that an option takes. */
@@ -199,15 +199,15 @@ function refuseUnknown(
   owner: OptionOwner,
   path: string,
 ): void {
-  for (const name of namesIn(given, owner)) {
+  for (const name of namesOf(given, owner)) {
     if (name === 'once' && !Object.hasOwn(kinds, name)) {
-      throw onceElsewhere(owner);
+      throw misplacedOnceError(owner);
     }
     if (Object.hasOwn(kinds, name) || valueOf(given, name, path + name) === undefined) {
       continue;
     }
     const alias = aliases[name] ?? '';
-    const meant = alias in kinds ? alias : nearest(name, Object.keys(kinds));
+    const meant = alias in kinds ? alias : findSimilar(name, Object.keys(kinds));
     if (meant === undefined && !owner.isStrict) {
       continue;
     }
@@ -217,12 +217,12 @@ function refuseUnknown(
 }
 
 // If `once` were silently ignored, nothing would prevent a duplicate.
-function onceElsewhere({ name }: OptionOwner): Error {
-  const message = `is no option of ${name}: it is the key of one call. A mailing has it in \`sendEach()\`, a queue has \`name\``;
+function misplacedOnceError({ name }: OptionOwner): Error {
+  const message = `is not an option of ${name}: it is the key of one call. A mailing has it in \`sendEach()\`, a queue has \`name\``;
   return invalidRequest([{ field: 'once', message }]);
 }
 
-function namesIn(given: object, owner: OptionOwner): string[] {
+function namesOf(given: object, owner: OptionOwner): string[] {
   const names: string[] = [];
   try {
     for (const name in given) {

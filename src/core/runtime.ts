@@ -29,7 +29,7 @@ export function hasIoContexts(): boolean {
  * Reads an environment variable. Returns `undefined` if it is empty, or if the runtime has none or denies
  * access.
  */
-export function environment(name: string): string | undefined {
+export function readEnvironment(name: string): string | undefined {
   const { process, Deno } = globalThis as {
     process?: { env?: Record<string, string | undefined> };
     Deno?: { permissions?: { querySync?: (what: object) => { state: string } } };

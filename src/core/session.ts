@@ -84,7 +84,7 @@ export class Session {
 
   /** Stores the cookies that a response sets, and removes expired ones. */
   absorb(headers: Headers): void {
-    for (const line of setCookieLines(headers)) {
+    for (const line of setCookieLinesOf(headers)) {
       const [pair = '', ...attributes] = line.split(';');
       const equals = pair.indexOf('=');
       if (equals < 1) {
@@ -107,13 +107,13 @@ export class Session {
 }
 
 // Some browsers do not have this method; there the browser handles the cookies.
-function setCookieLines(headers: Partial<Pick<Headers, 'getSetCookie'>>): readonly string[] {
+function setCookieLinesOf(headers: Partial<Pick<Headers, 'getSetCookie'>>): readonly string[] {
   return headers.getSetCookie?.() ?? [];
 }
 
 // `Max-Age` has priority over `Expires`, as in RFC 6265.
 function isExpired(attributes: readonly string[]): boolean {
-  const named = new Map(attributes.map(nameAndValue));
+  const named = new Map(attributes.map(parseAttribute));
   const maxAge = named.get('max-age');
   if (maxAge !== undefined) {
     return Number(maxAge) <= 0;
@@ -121,7 +121,7 @@ function isExpired(attributes: readonly string[]): boolean {
   return Date.parse(named.get('expires') ?? '') <= Date.now();
 }
 
-function nameAndValue(attribute: string): [string, string] {
+function parseAttribute(attribute: string): [string, string] {
   const [name = '', value = ''] = attribute.trim().split('=');
   return [name.toLowerCase(), value];
 }

@@ -1,12 +1,12 @@
 import { clockFor, type Clock } from './async.js';
-import { ConfigurationError } from './errors.js';
+import { capitalize, ConfigurationError } from './errors.js';
 import type { KeyPrefixes } from './keys.js';
 import type { OptionKinds } from './options.js';
 import type { BudgetLimits, RateBudgetStore } from './limit/rate-store.js';
 import { readHeaders, type HeaderRecord } from './call/headers.js';
 import type { SessionPaths } from './session.js';
 import type { ApiKey, ClientOptions, RateLimitOptions, ValidationOptions } from './types.js';
-import { environment } from './runtime.js';
+import { readEnvironment } from './runtime.js';
 
 /** The options that every client takes, including its key. */
 export type ConnectionOptions = ClientOptions & { apiKey?: ApiKey | undefined };
@@ -98,9 +98,9 @@ export function keyOf(service: ServiceFacts, given: ApiKey | undefined): KeySour
     return { key: given, origin: `the ${kind} \`apiKey\`` };
   }
   const variable = service.environment.apiKey;
-  const key = environment(variable);
+  const key = readEnvironment(variable);
   if (key === undefined) {
-    throw missing(service, ['an API key', 'apiKey', variable], 'API_KEY_MISSING');
+    throw missingSettingError(service, ['an API key', 'apiKey', variable], 'API_KEY_MISSING');
   }
   return { key, origin: variable };
 }
@@ -113,15 +113,15 @@ function addressOf(
   if (baseUrl !== undefined) {
     return { baseUrl, baseUrlName: '`baseUrl`' };
   }
-  const address = environment(names.baseUrl);
+  const address = readEnvironment(names.baseUrl);
   if (address !== undefined) {
     return { baseUrl: address, baseUrlName: names.baseUrl };
   }
-  const hasKey = apiKey !== undefined || environment(names.apiKey) !== undefined;
+  const hasKey = apiKey !== undefined || readEnvironment(names.apiKey) !== undefined;
   const what = hasKey ? 'an address' : 'an address and an API key';
   const options = hasKey ? 'baseUrl' : 'baseUrl` and `apiKey';
   const variables = hasKey ? names.baseUrl : `${names.baseUrl} and ${names.apiKey}`;
-  throw missing(service, [what, options, variables], 'BASE_URL_MISSING');
+  throw missingSettingError(service, [what, options, variables], 'BASE_URL_MISSING');
 }
 
 /** Checks a base address and normalizes it: no query, no trailing slash. Errors use `name` for it. */
@@ -159,21 +159,17 @@ export function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
-function missing(
+function missingSettingError(
   { name }: ServiceFacts,
   [what, options, variables]: readonly [string, string, string],
   code: string,
 ): ConfigurationError {
   return new ConfigurationError(
-    `The ${name} client needs ${what}: pass \`${options}\`, or set ${variables} (Node reads a file with \`node --env-file=.env\`, dotenv does elsewhere). To try it without an account, run \`npx postreel fake\`; in a test, pass \`createFake${capitalised(name)}().options\` of postreel/testing.`,
+    `The ${name} client needs ${what}: pass \`${options}\`, or set ${variables} (Node reads a file with \`node --env-file=.env\`, dotenv does elsewhere). To try it without an account, run \`npx postreel fake\`; in a test, pass \`createFake${capitalize(name)}().options\` of postreel/testing.`,
     { code },
   );
 }
 
 function hasLimits({ limit, windowMs, headroom }: RateLimitOptions = {}): boolean {
   return (limit ?? windowMs ?? headroom) !== undefined;
-}
-
-function capitalised(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
 }

@@ -1,11 +1,11 @@
 /** The name that was probably meant: at most two typos away, or a part of the written name. */
-export function nearest(written: string, names: readonly string[]): string | undefined {
-  const slips = names
+export function findSimilar(written: string, names: readonly string[]): string | undefined {
+  const similar = names
     .map((name) => ({ name, slips: distance(written.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, slips }) => slips <= Math.min(2, Math.floor(name.length / 3)))
     .filter(({ name }) => !isOpposite(name, written))
     .sort((a, b) => a.slips - b.slips);
-  return slips[0]?.name ?? names.find((name) => isPart(name, written));
+  return similar[0]?.name ?? names.find((name) => isPart(name, written));
 }
 
 // `unsubscribed` is the opposite of `subscribed`.

@@ -15,7 +15,7 @@ import {
   readOptions,
   type OptionKinds,
 } from './options.js';
-import { jobStage, statusOf } from './job-status.js';
+import { stageOf, statusOf } from './job-status.js';
 import { isRecord, type OpenRecord } from './values.js';
 
 /**
@@ -321,7 +321,7 @@ export async function waitForRecord<Item>(
       if (isDone ? isDone(record) : plan.isDone(status, record)) {
         return { result: record };
       }
-      if (jobStage(status) === 'failed') {
+      if (stageOf(status) === 'failed') {
         const message = `${kind} ${id} ended with the status "${status ?? ''}"${reasonOf(record)}.`;
         throw new JobFailedError(message, { jobId: id, job: record, outcome });
       }
@@ -373,7 +373,7 @@ export async function waitForJob<Job extends OpenRecord>(
     reportUpdate(update);
     callSafely(() => (onUpdate as JobWaitOptions<Job>['onUpdate'])?.(update)); // as: the options of a job
   };
-  const isDone = (status: string | undefined) => jobStage(status) === 'done';
+  const isDone = (status: string | undefined) => stageOf(status) === 'done';
   const plan = { id: jobId, kind: 'Job', check, isDone, checks, report } as const;
   const times = { timeout: 600_000, interval: 2_000, outcome: 'unknown' } as const;
   return waitForRecord<Job>({ ...plan, ...times }, given as RecordWaitOptions<Job> | undefined); // as: only `onUpdate` differs

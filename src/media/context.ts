@@ -8,7 +8,7 @@ import {
   wholeNumber,
   type OptionKinds,
 } from '../core/options.js';
-import { schemaMap } from '../core/call/route.js';
+import { mapSchemas } from '../core/call/route.js';
 import { createStatusChecks } from '../core/wait.js';
 import { redact } from '../core/call/redact.js';
 import { Connection } from '../core/client.js';
@@ -192,5 +192,5 @@ function createPoller(
 
 async function loadSchemas() {
   const { schemas } = await import('./schemas.js');
-  return schemaMap(routes, schemas);
+  return mapSchemas(routes, schemas);
 }

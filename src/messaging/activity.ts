@@ -1,20 +1,20 @@
-import { anyList, of, route, type MethodsFor } from '../core/call/route.js';
+import { anyList, ofType, route, type MethodsFor } from '../core/call/route.js';
 import type { OpenRecord } from '../core/values.js';
 import type { Call, ListOptions, RequestOptions, Paginated } from '../core/types.js';
 import type { Transport } from '../core/call/send.js';
 import type { ListQuery, PeriodQuery } from './shared/values.js';
 
-const query = of<ActivityPeriod>();
+const query = ofType<ActivityPeriod>();
 
 export const routes = {
   list: route('GET /activity', {
-    query: of<ActivityQuery>(),
+    query: ofType<ActivityQuery>(),
     returns: anyList<ActivityEntry>('activities'),
   }),
-  stats: route('GET /activity/stats', { query, returns: of<ActivityStats>() }),
-  recentCount: route('GET /activity/recent-count', { query, returns: of<ActivityCount>() }),
-  types: route('GET /activity/types', { returns: of<ActivityTypes>() }),
-  upcoming: route('GET /activity/upcoming', { query, returns: of<UpcomingActivity>() }),
+  stats: route('GET /activity/stats', { query, returns: ofType<ActivityStats>() }),
+  recentCount: route('GET /activity/recent-count', { query, returns: ofType<ActivityCount>() }),
+  types: route('GET /activity/types', { returns: ofType<ActivityTypes>() }),
+  upcoming: route('GET /activity/upcoming', { query, returns: ofType<UpcomingActivity>() }),
 };
 
 /**

@@ -1,19 +1,19 @@
-import { of, route, type MethodsFor } from '../core/call/route.js';
+import { ofType, route, type MethodsFor } from '../core/call/route.js';
 import type { OpenRecord } from '../core/values.js';
 import type { Call, RequestOptions } from '../core/types.js';
 import type { Transport } from '../core/call/send.js';
 import type { PeriodQuery } from './shared/values.js';
 
-const query = of<AnalyticsQuery>();
+const query = ofType<AnalyticsQuery>();
 
 export const routes = {
-  timeseries: route('GET /analytics/timeseries', { query, returns: of<Timeseries>() }),
-  topCampaigns: route('GET /analytics/top-campaigns', { query, returns: of<TopCampaigns>() }),
+  timeseries: route('GET /analytics/timeseries', { query, returns: ofType<Timeseries>() }),
+  topCampaigns: route('GET /analytics/top-campaigns', { query, returns: ofType<TopCampaigns>() }),
   campaignStats: route('GET /analytics/campaign-stats', {
     query,
-    returns: of<CampaignBreakdown>(),
+    returns: ofType<CampaignBreakdown>(),
   }),
-  topEvents: route('GET /analytics/top-events', { query, returns: of<TopEvents>() }),
+  topEvents: route('GET /analytics/top-events', { query, returns: ofType<TopEvents>() }),
 };
 
 /** The period and size of a report. The service does not document these names. */

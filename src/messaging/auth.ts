@@ -1,5 +1,5 @@
 import type { Acknowledgement, OpenInput, OpenRecord } from '../core/values.js';
-import { of, route, type KeyRule, type MethodsFor } from '../core/call/route.js';
+import { ofType, route, type KeyRule, type MethodsFor } from '../core/call/route.js';
 import type { Call, RequestOptions } from '../core/types.js';
 import type { Transport } from '../core/call/send.js';
 import { normalizeEmailsIn } from './shared/values.js';
@@ -11,45 +11,45 @@ export const routes = {
   login: route('POST /auth/login', {
     key,
     takesOnce,
-    body: of<Credentials>(),
+    body: ofType<Credentials>(),
     normalize: normalizeEmailsIn('email'),
-    returns: of<SignedIn>(),
+    returns: ofType<SignedIn>(),
   }),
   signup: route('POST /auth/signup', {
     key,
     takesOnce,
-    body: of<Credentials>(),
+    body: ofType<Credentials>(),
     normalize: normalizeEmailsIn('email'),
-    returns: of<SignedIn>(),
+    returns: ofType<SignedIn>(),
   }),
   // A GET with an effect. It may be retried: dropping the cookie twice is the same as dropping it once.
-  logout: route('GET /auth/logout', { key, returns: of<Acknowledgement>() }),
-  oauthConfig: route('GET /auth/oauth-config', { key, returns: of<OAuthConfig>() }),
+  logout: route('GET /auth/logout', { key, returns: ofType<Acknowledgement>() }),
+  oauthConfig: route('GET /auth/oauth-config', { key, returns: ofType<OAuthConfig>() }),
   verifyEmail: route('POST /auth/verify-email', {
     key,
     takesOnce,
-    body: of<EmailVerification>(),
-    returns: of<Acknowledgement>(),
+    body: ofType<EmailVerification>(),
+    returns: ofType<Acknowledgement>(),
   }),
   requestVerification: route('POST /auth/request-verification', {
     key,
     takesOnce,
-    body: of<AccountEmail>(),
+    body: ofType<AccountEmail>(),
     normalize: normalizeEmailsIn('email'),
-    returns: of<Acknowledgement>(),
+    returns: ofType<Acknowledgement>(),
   }),
   requestPasswordReset: route('POST /auth/request-password-reset', {
     key,
     takesOnce,
-    body: of<AccountEmail>(),
+    body: ofType<AccountEmail>(),
     normalize: normalizeEmailsIn('email'),
-    returns: of<Acknowledgement>(),
+    returns: ofType<Acknowledgement>(),
   }),
   resetPassword: route('POST /auth/reset-password', {
     key,
     takesOnce,
-    body: of<PasswordReset>(),
-    returns: of<Acknowledgement>(),
+    body: ofType<PasswordReset>(),
+    returns: ofType<Acknowledgement>(),
   }),
 };
 

@@ -6,10 +6,10 @@ import {
   type OpenRecord,
   type Timestamp,
 } from '../core/values.js';
-import { anyList, of, route, type NamesOf } from '../core/call/route.js';
+import { anyList, ofType, route, type NamesOf } from '../core/call/route.js';
 import type { Call, ListOptions, RequestOptions, Paginated } from '../core/types.js';
 import { waitForRecord, type RecordWaitOptions, type StatusChecks } from '../core/wait.js';
-import { jobStage } from '../core/job-status.js';
+import { stageOf } from '../core/job-status.js';
 import type { Transport } from '../core/call/send.js';
 import { invalidRequest, type InvalidRequestError } from '../core/errors.js';
 import type { FilterInput, StoredFilter } from './shared/filters.js';
@@ -19,36 +19,36 @@ import { renderText, type TextCheck } from './shared/template-text.js';
 
 export const routes = {
   list: route('GET /campaigns', {
-    query: of<CampaignQuery>(),
+    query: ofType<CampaignQuery>(),
     returns: anyList<Campaign>('campaigns'),
   }),
   create: route('POST /campaigns', {
-    body: of<CampaignCreate>(),
-    returns: of<CreatedCampaign>(),
+    body: ofType<CampaignCreate>(),
+    returns: ofType<CreatedCampaign>(),
     normalize: normalizeEmailsIn('from', 'replyTo'),
   }),
-  get: route('GET /campaigns/{id}', { returns: of<Campaign>() }),
+  get: route('GET /campaigns/{id}', { returns: ofType<Campaign>() }),
   replace: route('PUT /campaigns/{id}', {
-    body: of<CampaignCreate>(),
-    returns: of<Campaign>(),
+    body: ofType<CampaignCreate>(),
+    returns: ofType<Campaign>(),
     normalize: normalizeEmailsIn('from', 'replyTo'),
   }),
-  delete: route('DELETE /campaigns/{id}', { returns: of<Acknowledgement>() }),
-  duplicate: route('POST /campaigns/{id}/duplicate', { returns: of<Campaign>() }),
+  delete: route('DELETE /campaigns/{id}', { returns: ofType<Acknowledgement>() }),
+  duplicate: route('POST /campaigns/{id}/duplicate', { returns: ofType<Campaign>() }),
   send: route('POST /campaigns/{id}/send', {
-    body: of<CampaignSend | undefined>(),
-    returns: of<Acknowledgement>(),
+    body: ofType<CampaignSend | undefined>(),
+    returns: ofType<Acknowledgement>(),
   }),
   cancel: route('POST /campaigns/{id}/cancel', {
-    returns: of<Acknowledgement>(),
+    returns: ofType<Acknowledgement>(),
     repeatable: true, // a second call leaves the same state
   }),
   sendTest: route('POST /campaigns/{id}/test', {
-    body: of<CampaignTest>(),
+    body: ofType<CampaignTest>(),
     normalize: normalizeEmailsIn('email'),
-    returns: of<Acknowledgement>(),
+    returns: ofType<Acknowledgement>(),
   }),
-  stats: route('GET /campaigns/{id}/stats', { returns: of<CampaignStats>() }),
+  stats: route('GET /campaigns/{id}/stats', { returns: ofType<CampaignStats>() }),
 };
 
 /** Who receives a campaign. */
@@ -172,7 +172,7 @@ const sentWait = {
   timeout: 3_600_000,
   interval: 10_000,
   isDone: (status: string | undefined) =>
-    status?.toLowerCase() === 'sent' || jobStage(status) === 'done',
+    status?.toLowerCase() === 'sent' || stageOf(status) === 'done',
 };
 
 /** The parts of the client that `Campaigns` uses, next to the transport. */

@@ -14,9 +14,9 @@ import {
   readOptions,
   requestOptions,
 } from '../core/options.js';
-import { hasRow, schemaMap, type RouteSchemas } from '../core/call/route.js';
+import { hasRow, mapSchemas, type RouteSchemas } from '../core/call/route.js';
 import { type JobUpdate, type JobWatch, createStatusChecks } from '../core/wait.js';
-import { callJournal, type CallJournal } from '../core/once/call-journal.js';
+import { createCallJournal, type CallJournal } from '../core/once/call-journal.js';
 import { bindMethods, Connection, ServiceClient } from '../core/client.js';
 import type { ServiceFacts } from '../core/settings.js';
 import { Activity } from './activity.js';
@@ -183,7 +183,7 @@ export class MessagingClient<
     this.projects = new Projects(transport, warn);
     this.#emails = new Emails(transport, { rules, warn, checkTexts });
     this.#tracking = new Tracking(transport, rules);
-    this.journal = callJournal(connection.keys);
+    this.journal = createCallJournal(connection.keys);
     bindMethods(this);
   }
 
@@ -273,7 +273,7 @@ function derived<Fields extends object>(options: MessagingOptions) {
 async function loadSchemas(rules: DataOptions) {
   const { schemas } = await import('./schemas.js');
   const ownRules: DataRules = { ...rules, reportedDates: new Set() };
-  const entries = [...schemaMap(routes, schemas)].map(
+  const entries = [...mapSchemas(routes, schemas)].map(
     ([row, entry]) => [row, withRules(entry, ownRules)] as const,
   );
   return new Map(entries);

@@ -1,11 +1,11 @@
-import { of, route, type MethodsFor } from '../core/call/route.js';
+import { ofType, route, type MethodsFor } from '../core/call/route.js';
 import type { OpenRecord } from '../core/values.js';
 import type { Call, RequestOptions } from '../core/types.js';
 import type { Transport } from '../core/call/send.js';
 
 export const routes = {
   get: route('GET /config', {
-    returns: of<ServiceConfig>(),
+    returns: ofType<ServiceConfig>(),
     key: 'none', // "public, no authentication"
   }),
 };

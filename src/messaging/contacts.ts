@@ -1,6 +1,6 @@
 import {
   cursorPage,
-  of,
+  ofType,
   route,
   type UploadFacts,
   type NamesOf,
@@ -8,7 +8,7 @@ import {
 } from '../core/call/route.js';
 import type { Clock } from '../core/async.js';
 import type { Acknowledgement, FileInput } from '../core/values.js';
-import { multipartBody } from '../core/call/upload.js';
+import { encodeFile } from '../core/call/upload.js';
 import type { Call, ListOptions, RequestOptions, Paginated, DataOptions } from '../core/types.js';
 import {
   callback,
@@ -59,7 +59,7 @@ import { columnsOption } from './contacts/import-columns.js';
 
 // The service does not document the name of the form field: `file` is the choice of this package.
 const csv: UploadFacts = {
-  form: multipartBody,
+  form: encodeFile,
   field: 'file',
   contentType: 'text/csv',
   filename: 'contacts.csv',
@@ -69,48 +69,48 @@ const csv: UploadFacts = {
 
 // Repeatable: the same change of the same ids has the same effect.
 const selection = {
-  body: of<ContactSelection>(),
-  returns: of<JobStarted>(),
+  body: ofType<ContactSelection>(),
+  returns: ofType<JobStarted>(),
   repeatable: true,
 } as const;
 
 export const routes = {
-  list: route('GET /contacts', { query: of<ContactQuery>(), returns: cursorPage<Contact>() }),
+  list: route('GET /contacts', { query: ofType<ContactQuery>(), returns: cursorPage<Contact>() }),
   create: route('POST /contacts', {
-    body: of<ContactCreate>(),
-    returns: of<UpsertedContact>(),
+    body: ofType<ContactCreate>(),
+    returns: ofType<UpsertedContact>(),
     normalize: normalizeEmailsIn('email'),
     repeatable: true, // an upsert
   }),
-  get: route('GET /contacts/{id}', { returns: of<Contact>() }),
+  get: route('GET /contacts/{id}', { returns: ofType<Contact>() }),
   update: route('PATCH /contacts/{id}', {
-    body: of<ContactUpdate>(),
-    returns: of<Contact>(),
+    body: ofType<ContactUpdate>(),
+    returns: ofType<Contact>(),
     normalize: normalizeEmailsIn('email'),
   }),
-  delete: route('DELETE /contacts/{id}', { returns: of<Acknowledgement>() }),
+  delete: route('DELETE /contacts/{id}', { returns: ofType<Acknowledgement>() }),
   lookup: route('POST /contacts/lookup', {
-    body: of<ContactLookup>(),
-    returns: of<ContactLookupResult>(),
+    body: ofType<ContactLookup>(),
+    returns: ofType<ContactLookupResult>(),
     normalize: (body) => mapFields(body, Object.keys(body), normalizeEmail), // the document does not name the list
     repeatable: true, // a read with a body
     changes: false,
   }),
   import: route('POST /contacts/import', {
-    body: of<FileInput>(),
-    returns: of<JobStarted>(),
+    body: ofType<FileInput>(),
+    returns: ofType<JobStarted>(),
     upload: csv,
   }),
-  getImport: route('GET /contacts/import/{jobId}', { returns: of<ImportJob>() }),
+  getImport: route('GET /contacts/import/{jobId}', { returns: ofType<ImportJob>() }),
   bulkSubscribe: route('POST /contacts/bulk-subscribe', selection),
   bulkUnsubscribe: route('POST /contacts/bulk-unsubscribe', selection),
   bulkDelete: route('POST /contacts/bulk-delete', selection),
-  getBulkJob: route('GET /contacts/bulk/{jobId}', { returns: of<BulkJob>() }),
+  getBulkJob: route('GET /contacts/bulk/{jobId}', { returns: ofType<BulkJob>() }),
   fields: {
-    list: route('GET /contacts/fields', { returns: of<FieldInventory>('fields') }),
-    values: route('GET /contacts/fields/{field}/values', { returns: of<FieldValues>() }),
-    usage: route('GET /contacts/fields/{field}/usage', { returns: of<FieldUsage>() }),
-    delete: route('DELETE /contacts/fields/{field}', { returns: of<Acknowledgement>() }),
+    list: route('GET /contacts/fields', { returns: ofType<FieldInventory>('fields') }),
+    values: route('GET /contacts/fields/{field}/values', { returns: ofType<FieldValues>() }),
+    usage: route('GET /contacts/fields/{field}/usage', { returns: ofType<FieldUsage>() }),
+    delete: route('DELETE /contacts/fields/{field}', { returns: ofType<Acknowledgement>() }),
   },
 };
 

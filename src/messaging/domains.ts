@@ -1,4 +1,4 @@
-import { anyList, of, route, type MethodsFor } from '../core/call/route.js';
+import { anyList, ofType, route, type MethodsFor } from '../core/call/route.js';
 import type { Acknowledgement, OpenInput, OpenRecord } from '../core/values.js';
 import type { Call, ListOptions, RequestOptions, Paginated } from '../core/types.js';
 import { waitForRecord, type RecordWaitOptions, type StatusChecks } from '../core/wait.js';
@@ -8,13 +8,16 @@ import { toRequestBody } from './shared/request-body.js';
 
 export const routes = {
   list: route('GET /domains/project/{projectId}', {
-    query: of<DomainQuery>(),
+    query: ofType<DomainQuery>(),
     returns: anyList<Domain>('domains'),
   }),
-  create: route('POST /domains', { body: of<DomainCreate | Domain>(), returns: of<Domain>() }),
+  create: route('POST /domains', {
+    body: ofType<DomainCreate | Domain>(),
+    returns: ofType<Domain>(),
+  }),
   // A GET with an effect: it starts the check early that the service runs every 5 minutes anyway.
-  verify: route('GET /domains/{id}/verify', { returns: of<DomainVerification>() }),
-  delete: route('DELETE /domains/{id}', { returns: of<Acknowledgement>() }),
+  verify: route('GET /domains/{id}/verify', { returns: ofType<DomainVerification>() }),
+  delete: route('DELETE /domains/{id}', { returns: ofType<Acknowledgement>() }),
 };
 
 /** A domain to send from. The service does not document its fields. */

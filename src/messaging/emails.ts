@@ -1,4 +1,4 @@
-import { of, route, type NamesOf } from '../core/call/route.js';
+import { ofType, route, type NamesOf } from '../core/call/route.js';
 import { type OpenInput, isRecord } from '../core/values.js';
 import type { Call, RequestOptions, DataOptions } from '../core/types.js';
 import type { OnceKey } from '../core/once/key.js';
@@ -19,8 +19,8 @@ import {
 
 export const routes = {
   send: route('POST /v1/send', {
-    body: of<SendRequest>(),
-    returns: of<SendResult>('emails'),
+    body: ofType<SendRequest>(),
+    returns: ofType<SendResult>('emails'),
     normalize: normalizeMail,
     maxBodyBytes: limits.messageBytes,
     // The service handles several recipients one after another: before a 429, it may have mailed some of them.
@@ -28,8 +28,8 @@ export const routes = {
       Array.isArray(body?.to) && body.to.length > 1 && (status === 429 || status === undefined),
   }),
   verify: route('POST /v1/verify', {
-    body: of<VerifyRequest>(),
-    returns: of<AddressVerification>('reasons'),
+    body: ofType<VerifyRequest>(),
+    returns: ofType<AddressVerification>('reasons'),
     normalize: normalizeEmailsIn('email'),
     repeatable: true, // a pure check
     changes: false,

@@ -1,4 +1,4 @@
-import { anyList, of, route, type NamesOf } from '../core/call/route.js';
+import { anyList, ofType, route, type NamesOf } from '../core/call/route.js';
 import type { Acknowledgement, OpenInput, OpenRecord } from '../core/values.js';
 import type { Call, ListOptions, RequestOptions, Paginated, DataOptions } from '../core/types.js';
 import type { Transport } from '../core/call/send.js';
@@ -7,23 +7,23 @@ import { normalizeEmailsIn, type ListQuery, type PeriodQuery } from './shared/va
 import { withEmptyDeleted } from './shared/request-body.js';
 
 const tracking = {
-  body: of<TrackRequest>(),
-  returns: of<TrackResult>(),
+  body: ofType<TrackRequest>(),
+  returns: ofType<TrackResult>(),
   normalize: normalizeEmailsIn('email'),
 };
-const list = { query: of<EventQuery>(), returns: anyList<TrackedEvent>('events') };
+const list = { query: ofType<EventQuery>(), returns: anyList<TrackedEvent>('events') };
 
 export const routes = {
   track: route('POST /events/track', tracking),
   list: route('GET /events', list),
   stats: route('GET /events/stats', {
-    query: of<EventStatsQuery>(),
-    returns: of<EventStats>(),
+    query: ofType<EventStatsQuery>(),
+    returns: ofType<EventStats>(),
   }),
   listForContact: route('GET /events/contact/{contactId}', list),
-  names: route('GET /events/names', { returns: of<EventNames>() }),
-  usage: route('GET /events/{eventName}/usage', { returns: of<EventUsage>() }),
-  delete: route('DELETE /events/{eventName}', { returns: of<Acknowledgement>() }),
+  names: route('GET /events/names', { returns: ofType<EventNames>() }),
+  usage: route('GET /events/{eventName}/usage', { returns: ofType<EventUsage>() }),
+  delete: route('DELETE /events/{eventName}', { returns: ofType<Acknowledgement>() }),
 };
 
 /** The endpoint of `messaging.track()`, which frontends may call too. */

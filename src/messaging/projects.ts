@@ -5,7 +5,7 @@ import {
   type OpenRecord,
   isRecord,
 } from '../core/values.js';
-import { anyList, of, route, type KeyRule, type MethodsFor } from '../core/call/route.js';
+import { anyList, ofType, route, type KeyRule, type MethodsFor } from '../core/call/route.js';
 import type { RequestOptions, Call, ListOptions, Paginated } from '../core/types.js';
 import { invalidRequest, type InvalidRequestError } from '../core/errors.js';
 import { flag } from '../core/options.js';
@@ -19,91 +19,94 @@ const key: KeyRule = 'secret-or-session';
 export const routes = {
   list: route('GET /users/@me/projects', {
     key,
-    query: of<ProjectQuery>(),
+    query: ofType<ProjectQuery>(),
     returns: anyList<Project>('projects'),
   }),
   create: route('POST /users/@me/projects', {
     key,
-    body: of<ProjectCreate | Project>(),
-    returns: of<Project>(),
+    body: ofType<ProjectCreate | Project>(),
+    returns: ofType<Project>(),
   }),
   update: route('PATCH /users/@me/projects/{id}', {
     key,
-    body: of<ProjectUpdate | Project>(),
-    returns: of<Project>(),
+    body: ofType<ProjectUpdate | Project>(),
+    returns: ofType<Project>(),
   }),
-  delete: route('DELETE /users/@me/projects/{id}', { key, returns: of<Acknowledgement>() }),
+  delete: route('DELETE /users/@me/projects/{id}', { key, returns: ofType<Acknowledgement>() }),
   regenerateKeys: route('POST /users/@me/projects/{id}/regenerate-keys', {
     key,
     takesOnce: false, // keys must not be stored in a journal
-    returns: of<ProjectKeys>(),
+    returns: ofType<ProjectKeys>(),
   }),
   securityReport: route('GET /users/@me/projects/{id}/security', {
     key,
-    returns: of<ProjectSecurityReport>(),
+    returns: ofType<ProjectSecurityReport>(),
   }),
   reset: route('POST /users/@me/projects/{id}/reset', {
     key,
-    body: of<ProjectReset | undefined>(),
-    returns: of<Acknowledgement>(),
+    body: ofType<ProjectReset | undefined>(),
+    returns: ofType<Acknowledgement>(),
   }),
-  setupState: route('GET /projects/{id}/setup-state', { key, returns: of<ProjectSetupState>() }),
+  setupState: route('GET /projects/{id}/setup-state', {
+    key,
+    returns: ofType<ProjectSetupState>(),
+  }),
   securityState: route('GET /projects/{id}/security', {
     key,
-    returns: of<ProjectSecurityState>(),
+    returns: ofType<ProjectSecurityState>(),
   }),
   billing: {
     createCheckout: route('POST /users/@me/projects/{id}/checkout', {
       key,
       takesOnce: false, // the page of the session expires, so a stored response would be useless
-      body: of<CheckoutCreate | undefined>(),
-      returns: of<CheckoutSession>(),
+      body: ofType<CheckoutCreate | undefined>(),
+      returns: ofType<CheckoutSession>(),
     }),
     createPortal: route('POST /users/@me/projects/{id}/billing-portal', {
       key,
       takesOnce: false, // the page of the portal expires too
-      body: of<BillingPortalCreate | undefined>(),
-      returns: of<BillingPortal>(),
+      body: ofType<BillingPortalCreate | undefined>(),
+      returns: ofType<BillingPortal>(),
     }),
     getLimits: route('GET /users/@me/projects/{id}/billing-limits', {
       key,
-      returns: of<BillingLimits>(),
+      returns: ofType<BillingLimits>(),
     }),
     setLimits: route('PUT /users/@me/projects/{id}/billing-limits', {
       key,
-      body: of<BillingLimits | FieldObject>(),
-      returns: of<BillingLimits>(),
+      body: ofType<BillingLimits | FieldObject>(),
+      returns: ofType<BillingLimits>(),
     }),
     consumption: route('GET /users/@me/projects/{id}/billing-consumption', {
       key,
-      returns: of<BillingConsumption>(),
+      returns: ofType<BillingConsumption>(),
     }),
     invoices: route('GET /users/@me/projects/{id}/billing-invoices', {
       key,
-      query: of<InvoiceQuery>(),
+      query: ofType<InvoiceQuery>(),
       returns: anyList<Invoice>('invoices'),
     }),
   },
   members: {
     list: route('GET /projects/{id}/members', {
       key,
-      query: of<MemberQuery>(),
+      query: ofType<MemberQuery>(),
       returns: anyList<Member>('members'),
     }),
     invite: route('POST /projects/{id}/members', {
       key,
-      body: of<MemberInvite>(),
+      body: ofType<MemberInvite>(),
       normalize: normalizeEmailsIn('email'),
-      returns: of<Member>(),
+      returns: ofType<Member>(),
     }),
     updateRole: route('PATCH /projects/{id}/members/{userId}', {
       key,
-      body: of<MemberRoleUpdate>(),
-      returns: of<Member>(),
+      body: ofType<MemberRoleUpdate>(),
+      returns: ofType<Member>(),
     }),
     remove: route('DELETE /projects/{id}/members/{userId}', {
       key,
-      returns: of<Acknowledgement>(),
+      returns: ofType<Acknowledgement>(),
     }),
   },
 };

@@ -1,4 +1,4 @@
-import { numberedPage, of, wholeList, route, type NamesOf } from '../core/call/route.js';
+import { numberedPage, ofType, wholeList, route, type NamesOf } from '../core/call/route.js';
 import type { Acknowledgement, OpenRecord } from '../core/values.js';
 import type { Call, ListOptions, RequestOptions, Paginated } from '../core/types.js';
 import type { Transport } from '../core/call/send.js';
@@ -9,33 +9,33 @@ import { normalizeEmailsIn } from './shared/values.js';
 
 export const routes = {
   list: route('GET /segments', { returns: wholeList<Segment>('segments') }),
-  create: route('POST /segments', { body: of<SegmentCreate>(), returns: of<Segment>() }),
-  get: route('GET /segments/{id}', { returns: of<CountedSegment>() }),
+  create: route('POST /segments', { body: ofType<SegmentCreate>(), returns: ofType<Segment>() }),
+  get: route('GET /segments/{id}', { returns: ofType<CountedSegment>() }),
   update: route('PATCH /segments/{id}', {
-    body: of<SegmentUpdate>(),
-    returns: of<Segment>(),
+    body: ofType<SegmentUpdate>(),
+    returns: ofType<Segment>(),
   }),
-  delete: route('DELETE /segments/{id}', { returns: of<Acknowledgement>() }),
-  compute: route('POST /segments/{id}/compute', { returns: of<SegmentComputation>() }),
+  delete: route('DELETE /segments/{id}', { returns: ofType<Acknowledgement>() }),
+  compute: route('POST /segments/{id}/compute', { returns: ofType<SegmentComputation>() }),
   refresh: route('POST /segments/{id}/refresh', {
-    returns: of<SegmentRefresh>(),
+    returns: ofType<SegmentRefresh>(),
     repeatable: true, // the service only recounts, and fires no events
   }),
   members: {
     list: route('GET /segments/{id}/contacts', {
-      query: of<SegmentMemberQuery>(),
+      query: ofType<SegmentMemberQuery>(),
       returns: numberedPage<SegmentMember>('pageSize', 'contacts'),
     }),
     add: route('POST /segments/{id}/members', {
-      body: of<SegmentMembersAdd>(),
+      body: ofType<SegmentMembersAdd>(),
       normalize: normalizeEmailsIn('emails'),
-      returns: of<SegmentMembersChange>(),
+      returns: ofType<SegmentMembersChange>(),
       repeatable: true, // adding the same members twice has the same effect
     }),
     remove: route('DELETE /segments/{id}/members', {
-      body: of<SegmentMembersRemove>(),
+      body: ofType<SegmentMembersRemove>(),
       normalize: normalizeEmailsIn('emails'),
-      returns: of<SegmentMembersChange>(),
+      returns: ofType<SegmentMembersChange>(),
     }),
   },
 };

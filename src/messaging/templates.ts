@@ -1,4 +1,4 @@
-import { numberedPage, of, route, type MethodsFor } from '../core/call/route.js';
+import { numberedPage, ofType, route, type MethodsFor } from '../core/call/route.js';
 import type { Acknowledgement, OpenInput, OpenRecord } from '../core/values.js';
 import type { Call, ListOptions, RequestOptions, Paginated } from '../core/types.js';
 import type { Transport } from '../core/call/send.js';
@@ -14,23 +14,23 @@ import {
 
 export const routes = {
   list: route('GET /templates', {
-    query: of<TemplateQuery>(),
+    query: ofType<TemplateQuery>(),
     returns: numberedPage<Template>('limit', 'templates'),
   }),
   create: route('POST /templates', {
-    body: of<TemplateCreate | Template>(),
+    body: ofType<TemplateCreate | Template>(),
     normalize: normalizeEmailsIn('from'),
-    returns: of<Template>(),
+    returns: ofType<Template>(),
   }),
-  get: route('GET /templates/{id}', { returns: of<Template>() }),
+  get: route('GET /templates/{id}', { returns: ofType<Template>() }),
   update: route('PATCH /templates/{id}', {
-    body: of<TemplateUpdate | Template>(),
+    body: ofType<TemplateUpdate | Template>(),
     normalize: normalizeEmailsIn('from'),
-    returns: of<Template>(),
+    returns: ofType<Template>(),
   }),
-  delete: route('DELETE /templates/{id}', { returns: of<Acknowledgement>() }),
-  duplicate: route('POST /templates/{id}/duplicate', { returns: of<DuplicatedTemplate>() }),
-  usage: route('GET /templates/{id}/usage', { returns: of<TemplateUsage>() }),
+  delete: route('DELETE /templates/{id}', { returns: ofType<Acknowledgement>() }),
+  duplicate: route('POST /templates/{id}/duplicate', { returns: ofType<DuplicatedTemplate>() }),
+  usage: route('GET /templates/{id}/usage', { returns: ofType<TemplateUsage>() }),
 };
 
 /** The purpose of a template. */

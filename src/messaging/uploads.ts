@@ -1,12 +1,12 @@
 import { type FileInput, type OpenRecord, isBytes, type NamedFile } from '../core/values.js';
-import { of, route, type UploadFacts, type MethodsFor } from '../core/call/route.js';
-import { multipartBody } from '../core/call/upload.js';
+import { ofType, route, type UploadFacts, type MethodsFor } from '../core/call/route.js';
+import { encodeFile } from '../core/call/upload.js';
 import type { Call, RequestOptions } from '../core/types.js';
 import type { Transport } from '../core/call/send.js';
 
 // The service documents neither the name of the form field, which this package chose, nor a maximum size.
 const image: UploadFacts = {
-  form: multipartBody,
+  form: encodeFile,
   field: 'image',
   contentType: 'application/octet-stream',
   filename: 'image',
@@ -14,8 +14,8 @@ const image: UploadFacts = {
 
 export const routes = {
   image: route('POST /uploads/image', {
-    body: of<ImageInput>(),
-    returns: of<UploadedImage>(),
+    body: ofType<ImageInput>(),
+    returns: ofType<UploadedImage>(),
     upload: image,
   }),
 };

@@ -1,11 +1,11 @@
 import type { Acknowledgement } from '../core/values.js';
-import { anyList, of, route, type MethodsFor } from '../core/call/route.js';
+import { anyList, ofType, route, type MethodsFor } from '../core/call/route.js';
 import type { RequestOptions, Call, ListOptions, Paginated } from '../core/types.js';
 import { flag } from '../core/options.js';
 import { isPostreelError } from '../core/errors.js';
 import type { Transport } from '../core/call/send.js';
 import { waitForRecord, type RecordWaitOptions, type StatusChecks } from '../core/wait.js';
-import { jobStage } from '../core/job-status.js';
+import { stageOf } from '../core/job-status.js';
 import { toRequestBody } from './shared/request-body.js';
 import type { TextCheck } from './shared/template-text.js';
 import type {
@@ -31,62 +31,62 @@ import type { Deployment, DeployOptions, DeployParts } from './workflows/deploy.
 
 export const routes = {
   list: route('GET /workflows', {
-    query: of<WorkflowQuery>(),
+    query: ofType<WorkflowQuery>(),
     returns: anyList<Workflow>('workflows'),
   }),
-  fields: route('GET /workflows/fields', { returns: of<WorkflowFields>() }),
+  fields: route('GET /workflows/fields', { returns: ofType<WorkflowFields>() }),
   create: route('POST /workflows', {
-    body: of<WorkflowCreate | Workflow>(),
-    returns: of<Workflow>(),
+    body: ofType<WorkflowCreate | Workflow>(),
+    returns: ofType<Workflow>(),
   }),
-  get: route('GET /workflows/{id}', { returns: of<WorkflowGraph>() }),
+  get: route('GET /workflows/{id}', { returns: ofType<WorkflowGraph>() }),
   update: route('PATCH /workflows/{id}', {
-    body: of<WorkflowUpdate | Workflow>(),
-    returns: of<Workflow>(),
+    body: ofType<WorkflowUpdate | Workflow>(),
+    returns: ofType<Workflow>(),
   }),
   delete: route('DELETE /workflows/{id}', {
-    returns: of<Acknowledgement>(),
+    returns: ofType<Acknowledgement>(),
   }),
   steps: {
     create: route('POST /workflows/{id}/steps', {
-      body: of<StepCreate | WorkflowStep>(),
-      returns: of<WorkflowStep>(),
+      body: ofType<StepCreate | WorkflowStep>(),
+      returns: ofType<WorkflowStep>(),
     }),
     update: route('PATCH /workflows/{id}/steps/{stepId}', {
-      body: of<StepUpdate | WorkflowStep>(),
-      returns: of<WorkflowStep>(),
+      body: ofType<StepUpdate | WorkflowStep>(),
+      returns: ofType<WorkflowStep>(),
     }),
     delete: route('DELETE /workflows/{id}/steps/{stepId}', {
-      query: of<StepDelete>(),
-      returns: of<Acknowledgement>(),
+      query: ofType<StepDelete>(),
+      returns: ofType<Acknowledgement>(),
     }),
   },
   transitions: {
     create: route('POST /workflows/{id}/transitions', {
-      body: of<TransitionCreate | WorkflowTransition>(),
-      returns: of<WorkflowTransition>(),
+      body: ofType<TransitionCreate | WorkflowTransition>(),
+      returns: ofType<WorkflowTransition>(),
     }),
     delete: route('DELETE /workflows/{id}/transitions/{transitionId}', {
-      returns: of<Acknowledgement>(),
+      returns: ofType<Acknowledgement>(),
     }),
   },
   executions: {
     start: route('POST /workflows/{id}/executions', {
-      body: of<ExecutionStart>(),
-      returns: of<WorkflowExecution>(),
+      body: ofType<ExecutionStart>(),
+      returns: ofType<WorkflowExecution>(),
     }),
     list: route('GET /workflows/{id}/executions', {
-      query: of<ExecutionQuery>(),
+      query: ofType<ExecutionQuery>(),
       returns: anyList<WorkflowExecution>('executions', 'pageSize'),
     }),
     get: route('GET /workflows/{id}/executions/{executionId}', {
-      returns: of<WorkflowExecution>(),
+      returns: ofType<WorkflowExecution>(),
     }),
     cancel: route('DELETE /workflows/{id}/executions/{executionId}', {
-      returns: of<Acknowledgement>(),
+      returns: ofType<Acknowledgement>(),
     }),
     cancelAll: route('POST /workflows/{id}/executions/cancel-all', {
-      returns: of<Acknowledgement>(),
+      returns: ofType<Acknowledgement>(),
       repeatable: true, // a second call also cancels executions that were started in between
     }),
   },
@@ -375,5 +375,5 @@ const executionWait = {
   timeout: 600_000,
   interval: 10_000,
   // Some services have a separate status for executions that ended in an EXIT step.
-  isDone: (status: string | undefined) => jobStage(status) === 'done' || status === 'EXITED',
+  isDone: (status: string | undefined) => stageOf(status) === 'done' || status === 'EXITED',
 };

@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { CallStartEvent } from '../core/types.js';
-import { jobStage, statusWord } from '../core/job-status.js';
+import { stageOf, statusWordOf } from '../core/job-status.js';
 import { isApiError, isPostreelError } from '../core/errors.js';
 
 /** The parts of a span's name: the pattern of a path, not its values, which may be email addresses. */
@@ -47,7 +47,7 @@ export function errorTypeOf(error: unknown): string {
 
 /** A job's status as one of a few fixed values: a service may return a sentence there. */
 export function statusAttribute(status: unknown): string {
-  const word = statusWord({ status });
-  const isKnown = word === 'queued' || word === 'processing' || jobStage(word) !== 'active';
+  const word = statusWordOf({ status });
+  const isKnown = word === 'queued' || word === 'processing' || stageOf(word) !== 'active';
   return isKnown ? word : '_OTHER';
 }

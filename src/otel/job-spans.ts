@@ -1,7 +1,7 @@
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Span, SpanContext, Tracer } from '@opentelemetry/api';
 import { monotonicMs } from '../core/async.js';
-import { jobStage } from '../core/job-status.js';
+import { stageOf } from '../core/job-status.js';
 import type { JobAcceptedEvent } from '../media/events.js';
 import type { FileUpdate } from '../media/status/wait-options.js';
 import { errorAttribute, statusAttribute } from './attributes.js';
@@ -48,7 +48,7 @@ export class JobSpans {
 
   update({ fileId, status, attempt }: FileUpdate): void {
     const job = this.#open.get(fileId) ?? this.#start(fileId, 'unknown', undefined);
-    const stage = jobStage(status);
+    const stage = stageOf(status);
     job.checks++;
     const word = statusAttribute(status);
     job.span.addEvent('status check', { 'postreel.job.status': word, 'postreel.check': attempt });

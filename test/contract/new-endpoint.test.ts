@@ -13,7 +13,7 @@ const pieces: Record<Piece, readonly Addition[]> = {
     {
       file: 'src/messaging/contacts.ts',
       after: 'export const routes = {\n',
-      text: "  notes: route('GET /contacts/{id}/notes', { returns: of<ContactNotes>() }),\n",
+      text: "  notes: route('GET /contacts/{id}/notes', { returns: ofType<ContactNotes>() }),\n",
     },
     {
       file: 'src/messaging/contacts.ts',

@@ -26,7 +26,7 @@ import {
   WaitTimeoutError,
 } from 'postreel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { withoutOwnFrames } from '../../src/core/errors.js';
+import { removeOwnFrames } from '../../src/core/errors.js';
 import { answering, mediaOver, messagingOver } from '../support/clients.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
@@ -285,7 +285,7 @@ describe('the stack of an error leads to the line of the user', () => {
       '    at Object.<anonymous> (C:\\app\\node_modules\\postreel\\dist\\cjs\\chunk-2.cjs:1:1)',
       '    at main (file:///app/postreel/src/main.js:3:7)',
     ];
-    expect(withoutOwnFrames(frames)).toEqual(frames.slice(2));
+    expect(removeOwnFrames(frames)).toEqual(frames.slice(2));
   });
 
   it("and does not change the program's stack limit or the reason of an abort", async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock, type Clock } from '../../src/core/async.js';
-import { findProject, type Project } from '../../src/core/limit/projects.js';
+import { findProject, type ProjectState } from '../../src/core/limit/projects.js';
 import type { SlotRequest } from '../../src/core/limit/rate-limit.js';
 import type { RateBudgetStore } from '../../src/core/limit/rate-store.js';
 import { sharedCountedPoller } from '../../src/media/status/counted-poller.js';
@@ -30,11 +30,11 @@ const fullStore: RateBudgetStore = {
   cancel: () => Promise.resolve(),
   close: () => Promise.resolve(),
 };
-const slotsOf = (project: Project) =>
+const slotsOf = (project: ProjectState) =>
   sharedSlots(project, { limit: 20, store: undefined, warn: () => undefined });
 
 /** Adds projects until the registry drops the idle ones, and looks whether this one is still there. */
-function survives(project: Project, key: string, clock: Clock): boolean {
+function survives(project: ProjectState, key: string, clock: Clock): boolean {
   for (let count = 0; count <= maxProjects; count++) {
     findProject(clock, baseUrl, `other ${count}`);
   }
@@ -42,7 +42,7 @@ function survives(project: Project, key: string, clock: Clock): boolean {
 }
 
 /** Reasons to keep a project: each prepares the project and returns how long the reason lasts. */
-const reasons: Readonly<Record<string, (project: Project) => Promise<number>>> = {
+const reasons: Readonly<Record<string, (project: ProjectState) => Promise<number>>> = {
   'a request in flight': async (project) => {
     const slot = await project.localBudget(limits).acquire(request);
     setTimeout(() => slot.cancel(), 90_000);

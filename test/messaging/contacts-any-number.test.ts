@@ -270,7 +270,7 @@ describe('contacts by email', () => {
     const refusal = { name: 'InvalidRequestError', fieldErrors: [{ field: 'once' }] };
     await expect(messaging.contacts.subscribe('con_1', options)).rejects.toMatchObject(refusal);
     await expect(messaging.contacts.subscribe('con_1', options)).rejects.toThrow(
-      'is no option of `contacts.subscribe()`',
+      'is not an option of `contacts.subscribe()`',
     );
     expect(fake.requests).toEqual([]);
   });

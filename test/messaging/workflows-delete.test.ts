@@ -6,7 +6,7 @@ describe('workflows.delete()', () => {
     const { fetch } = answering(() => new Response(null, { status: 204 }));
     const call = messagingOver(fetch).workflows.delete('wf_1', given);
     await call;
-    expect(call).toMatchObject({ hasLeft: true, callId: expect.any(Number) as unknown });
+    expect(call).toMatchObject({ isSent: true, callId: expect.any(Number) as unknown });
   });
 
   it.each([{}, { cancelExecutions: true }])('ends with the abort, with %j', async (given) => {

@@ -1,7 +1,7 @@
 import type { GenerationJob, MediaClient } from 'postreel/media';
 import { isPostreelError } from '../../core/errors.js';
 import { isAlive, isAnswered } from '../../core/once/ledger.js';
-import { jobStage, statusOf } from '../../core/job-status.js';
+import { stageOf, statusOf } from '../../core/job-status.js';
 import type { JobLedger, OnceJob } from '../../media/jobs/ledger.js';
 import type { Context } from '../context.js';
 import { CommandEnd } from '../exit-codes.js';
@@ -74,7 +74,7 @@ function ledgerIn(media: MediaClient): JobLedger {
 }
 
 async function stateOf(job: GenerationJob, signal: AbortSignal): Promise<PaidJob['state']> {
-  switch (jobStage(statusOf(await job.status({ signal })))) {
+  switch (stageOf(statusOf(await job.status({ signal })))) {
     case 'failed':
       return 'failed';
     case 'done':

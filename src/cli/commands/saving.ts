@@ -8,7 +8,7 @@ import { startProgress, type Progress } from '../progress.js';
 import { option } from '../command.js';
 import type { Option } from 'commander';
 import { messageOf } from '../../core/errors.js';
-import { requestProblems } from '../../core/call/validate.js';
+import { findRequestProblems } from '../../core/call/validate.js';
 
 /** The file in which the commands store their jobs, unless `--journal` names another one. */
 export const defaultJournal = 'postreel-jobs.jsonl';
@@ -36,11 +36,11 @@ export function mediaWithJournal(context: Context, path = defaultJournal): Promi
 
 /** Refuses a wrong request before the question: a person says yes only to jobs that can be made. */
 export function refuseWrong(
-  schema: NonNullable<Parameters<typeof requestProblems>[0]['body']>,
+  schema: NonNullable<Parameters<typeof findRequestProblems>[0]['body']>,
   body: unknown,
   nameOf: (field: string) => string = (field) => field,
 ): void {
-  const [first] = requestProblems({ body: schema }, body, undefined);
+  const [first] = findRequestProblems({ body: schema }, body, undefined);
   if (first) {
     const problem = `\`${nameOf(first.field)}\` ${first.message}`;
     throw new CommandEnd('rejected', `Nothing was submitted: ${problem}.`);

@@ -22,7 +22,7 @@ import { retryAfterMs } from './retry-after.js';
 import { isBytes, isRecord } from '../values.js';
 
 /** A response with its text, and the key of its request. */
-export interface Received {
+export interface ReceivedResponse {
   readonly response: Response;
   readonly text: string;
   /** The key of the request: no text about the response may repeat it. */
@@ -32,25 +32,25 @@ export interface Received {
 }
 
 /** Returns the JSON of a successful response; throws an error for any other response. */
-export function readAnswer(received: Received, call: PreparedCall): unknown {
+export function readAnswer(received: ReceivedResponse, call: PreparedCall): unknown {
   const { response, text } = received;
   const { status } = response;
   // A `fetch` that follows redirects turns a POST into a GET: that response does not belong to the call.
   const isRedirect = response.redirected || response.type === 'opaqueredirect';
   if (isRedirect || (status >= 300 && status < 400)) {
-    throw redirected(received, call);
+    throw redirectError(received, call);
   }
   let body: unknown;
   try {
     body = text.trim() === '' ? undefined : (JSON.parse(text) as unknown);
   } catch {
     if (response.ok) {
-      throw /^\s*[[{"]/.test(text) ? cutShort(call) : notJson(received, call);
+      throw /^\s*[[{"]/.test(text) ? cutShortError(call) : notJsonError(received, call);
     }
   }
   // Some runtimes take a truncated compressed body for an empty one.
   if (response.ok && body === undefined && response.headers.has('content-encoding')) {
-    throw cutShort(call);
+    throw cutShortError(call);
   }
   // An error response may still hold the ids of what the call created.
   if (body !== undefined && call.route.isAccepted?.(body)) {
@@ -79,7 +79,7 @@ export function resultOf({ route, path, state }: PreparedCall, body: unknown): u
     const result = unwrap(body);
     const isEmpty = result === undefined || result === null || result === true;
     const record = isEmpty ? (returns.isNothing ? undefined : {}) : result;
-    return returns.lists && isRecord(record) ? withLists(record, returns.lists) : record;
+    return returns.lists && isRecord(record) ? addMissingLists(record, returns.lists) : record;
   }
   const page = readList(body, returns);
   if (page) {
@@ -94,7 +94,7 @@ export function resultOf({ route, path, state }: PreparedCall, body: unknown): u
   });
 }
 
-function withLists(record: object, names: readonly string[]): object {
+function addMissingLists(record: object, names: readonly string[]): object {
   return { ...Object.fromEntries(names.map((name) => [name, []])), ...record };
 }
 
@@ -163,7 +163,7 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
 
 /** The error of a rejected call. `effective` is the status that decides the outcome. */
 function apiError(
-  { response, text, key, keyOrigin }: Received,
+  { response, text, key, keyOrigin }: ReceivedResponse,
   call: PreparedCall,
   effective: number | undefined,
 ): ApiError {
@@ -225,21 +225,21 @@ function trim(text: string, longest = 200): string {
   return short.replace(/\.$/, '');
 }
 
-function redirected(received: Received, call: PreparedCall): PostreelError {
+function redirectError(received: ReceivedResponse, call: PreparedCall): PostreelError {
   const { response, key } = received;
   const line = `${call.method} ${call.path}`;
   if (response.redirected) {
     const message = `${line} was redirected, and \`fetch\` followed in spite of \`redirect: 'manual'\`.`;
-    return unexpected(message + effectHint(call), received, call, undefined);
+    return unexpectedResponseError(message + effectHint(call), received, call, undefined);
   }
   const target = response.headers.get('location');
   const origin = target && (URL.canParse(target) ? new URL(target).origin : 'another path');
   const where = origin ? ` to ${redact(origin, secretsOf(call, key)).slice(0, 60)}` : '';
   const message = `${line} was answered with a redirect${where}, which is not followed. Set ${call.baseUrlName} to the service's own address.`;
-  return unexpected(message, received, call, response.status);
+  return unexpectedResponseError(message, received, call, response.status);
 }
 
-function cutShort(call: PreparedCall): PostreelError {
+function cutShortError(call: PreparedCall): PostreelError {
   const { method, path, request } = call;
   const { host } = new URL(request.url);
   const outcome = outcomeOf({ phase: 'no-answer', url: request.url }, call);
@@ -249,17 +249,17 @@ function cutShort(call: PreparedCall): PostreelError {
 }
 
 // The error of JSON.parse() quotes the text, so it must not become the cause.
-function notJson(received: Received, call: PreparedCall): PostreelError {
+function notJsonError(received: ReceivedResponse, call: PreparedCall): PostreelError {
   const { response, key } = received;
   const header = response.headers.get('content-type') ?? 'no content type';
   const type = redact(header, secretsOf(call, key)).slice(0, 60);
   const message = `${call.method} ${call.path} was answered with something that is not JSON (${response.status}, ${type}).`;
-  return unexpected(message + effectHint(call), received, call, undefined);
+  return unexpectedResponseError(message + effectHint(call), received, call, undefined);
 }
 
-function unexpected(
+function unexpectedResponseError(
   message: string,
-  { response, text, key }: Received,
+  { response, text, key }: ReceivedResponse,
   call: PreparedCall,
   effective: number | undefined,
 ): UnexpectedResponseError {

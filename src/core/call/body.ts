@@ -2,13 +2,13 @@ import { invalidRequest } from '../errors.js';
 import { isBytes, isDate, isPromise, isStream, tagOf, withArticle } from '../values.js';
 
 /** Serializes a body of JSON values. Throws if the text has more than `maxBytes` bytes. */
-export function jsonText(value: unknown, maxBytes?: number): string {
+export function encodeJson(value: unknown, maxBytes?: number): string {
   const text = JSON.stringify(value);
   // A character takes at most three bytes, so only a long text must be encoded to count its bytes.
   if (maxBytes !== undefined && text.length * 3 > maxBytes) {
     const bytes = new TextEncoder().encode(text).length;
     if (bytes > maxBytes) {
-      const message = `the whole message takes at most ${megabytes(maxBytes)} MB; got ${megabytes(bytes)} MB`;
+      const message = `the whole message takes at most ${toMegabytes(maxBytes)} MB; got ${toMegabytes(bytes)} MB`;
       throw invalidRequest([{ field: '', message }]);
     }
   }
@@ -20,25 +20,25 @@ export function jsonText(value: unknown, maxBytes?: number): string {
  * class instances. A value that JSON would silently change is rejected with its path: NaN would become
  * `null`, which deletes a field of a contact, and a Map would become `{}`.
  */
-export function wireValue(value: unknown): unknown {
+export function toJsonValue(value: unknown): unknown {
   return copyOf(value, '', []);
 }
 
-export function megabytes(bytes: number): number {
+export function toMegabytes(bytes: number): number {
   return Math.ceil((bytes / (1024 * 1024)) * 100) / 100;
 }
 
 /** The objects that contain a value, to detect a value that contains itself. */
-type Above = readonly object[];
+type Ancestors = readonly object[];
 
-function copyOf(value: unknown, path: string, above: Above): unknown {
+function copyOf(value: unknown, path: string, above: Ancestors): unknown {
   switch (typeof value) {
     case 'number':
-      return Number.isFinite(value) ? value : unsendable(path, `must be a number; got ${value}`);
+      return Number.isFinite(value) ? value : refuseValue(path, `must be a number; got ${value}`);
     case 'bigint':
     case 'function':
     case 'symbol':
-      return unsendable(path, `cannot be sent as JSON; got a ${typeof value}`);
+      return refuseValue(path, `cannot be sent as JSON; got a ${typeof value}`);
     case 'object':
       return value === null ? null : copyOfObject(value, path, above);
     default:
@@ -46,37 +46,37 @@ function copyOf(value: unknown, path: string, above: Above): unknown {
   }
 }
 
-function copyOfObject(value: object, path: string, above: Above): unknown {
+function copyOfObject(value: object, path: string, above: Ancestors): unknown {
   if (isDate(value)) {
-    return Number.isNaN(value.getTime()) ? unsendable(path, 'is not a date') : value.toISOString();
+    return Number.isNaN(value.getTime()) ? refuseValue(path, 'is not a date') : value.toISOString();
   }
   if (isBytes(value)) {
-    return unsendable(path, 'cannot be sent as JSON; got bytes: encode them as base64 text');
+    return refuseValue(path, 'cannot be sent as JSON; got bytes: encode them as base64 text');
   }
   if (above.includes(value)) {
-    return unsendable(path, 'refers to itself');
+    return refuseValue(path, 'refers to itself');
   }
   if (above.length > 100) {
-    return unsendable(path, 'is nested too deeply');
+    return refuseValue(path, 'is nested too deeply');
   }
   const below = [...above, value];
   const { toJSON } = value as { toJSON?: unknown }; // as: an object
   if (typeof toJSON === 'function') {
-    return copyOf(toJSON.call(value, nameIn(path)), path, below);
+    return copyOf(toJSON.call(value, fieldNameOf(path)), path, below);
   }
   return Array.isArray(value) ? copyOfList(value, path, below) : copyOfFields(value, path, below);
 }
 
-function copyOfList(list: readonly unknown[], path: string, above: Above): unknown[] {
+function copyOfList(list: readonly unknown[], path: string, above: Ancestors): unknown[] {
   // Array.from also visits the holes of a sparse array.
   return Array.from(list, (item, index) =>
     item === undefined
-      ? unsendable(`${path}[${index}]`, 'must not be undefined in a list')
+      ? refuseValue(`${path}[${index}]`, 'must not be undefined in a list')
       : copyOf(item, `${path}[${index}]`, above),
   );
 }
 
-function copyOfFields(value: object, path: string, above: Above): unknown {
+function copyOfFields(value: object, path: string, above: Ancestors): unknown {
   const entries = Object.entries(value);
   const prototype: unknown = Object.getPrototypeOf(value);
   const tag = tagOf(value);
@@ -84,13 +84,13 @@ function copyOfFields(value: object, path: string, above: Above): unknown {
   // objects are not in fields.
   const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
   if (isPromise(value)) {
-    return unsendable(path, 'cannot be sent as JSON; got a Promise: `await` it first');
+    return refuseValue(path, 'cannot be sent as JSON; got a Promise: `await` it first');
   }
   if (isStream(value)) {
-    return unsendable(path, 'cannot be sent as JSON; got a stream: read it to its end first');
+    return refuseValue(path, 'cannot be sent as JSON; got a stream: read it to its end first');
   }
   if (unsendableTags.has(tag) || (!isPlain && entries.length === 0)) {
-    return unsendable(path, `cannot be sent as JSON; got ${withArticle(tag)}`);
+    return refuseValue(path, `cannot be sent as JSON; got ${withArticle(tag)}`);
   }
   // Keep fields whose value is `undefined`: a check may reject such a field, which was probably set by
   // accident, and accept a body without the field.
@@ -108,11 +108,11 @@ const unsendableTags: ReadonlySet<string> = new Set([
   ...['Number', 'String', 'Boolean', 'Symbol', 'BigInt'],
 ]);
 
-function unsendable(path: string, message: string): never {
+function refuseValue(path: string, message: string): never {
   throw invalidRequest([{ field: path === '' ? 'body' : path, message }]);
 }
 
 // The name that JSON.stringify passes to `toJSON`.
-function nameIn(path: string): string {
+function fieldNameOf(path: string): string {
   return /[^.[\]]*(?=\]?$)/.exec(path)?.[0] ?? '';
 }

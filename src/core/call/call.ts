@@ -4,7 +4,7 @@ import {
   PostreelError,
   reasonOf,
   TimeoutError,
-  withoutOwnFrames,
+  removeOwnFrames,
   type Outcome,
 } from '../errors.js';
 import type { Answer, Call, Safe } from '../types.js';
@@ -17,7 +17,7 @@ export interface CallState {
   /** Has an attempt ended with an unknown outcome? No later attempt can change that. */
   mayHaveHappened?: boolean | undefined;
   /** Has a request been sent to the service? */
-  hasLeft?: boolean | undefined;
+  isSent?: boolean | undefined;
   signal?: AbortSignal | undefined;
   /** The line that made the call. */
   readonly site?: CallSite | undefined;
@@ -69,7 +69,7 @@ export function locate(
   const [inner, ...frames] = lines; // the first frame is callSite()
   if (inner !== undefined && frames.length > 0) {
     const line = `${failure.name}: ${failure.message}`;
-    failure.stack = [line, ...withoutOwnFrames(frames)].join('\n');
+    failure.stack = [line, ...removeOwnFrames(frames)].join('\n');
   }
 }
 
@@ -91,8 +91,8 @@ export class RunningCall<T> implements Call<T> {
   }
 
   /** Has a request been sent to the service? From then on an abort leaves the outcome unknown. */
-  get hasLeft(): boolean {
-    return this.#state.hasLeft ?? false;
+  get isSent(): boolean {
+    return this.#state.isSent ?? false;
   }
 
   /** The number of the call in its events; `undefined` if the call was rejected before it was built. */
@@ -130,7 +130,7 @@ export class RunningCall<T> implements Call<T> {
   safe(): Promise<Safe<T>> {
     return this.then(
       (data): Safe<T> => ({ data }),
-      (error: unknown): Safe<T> => ({ error: ours(error, this.#state) }),
+      (error: unknown): Safe<T> => ({ error: toPostreelError(error, this.#state) }),
     );
   }
 
@@ -151,7 +151,7 @@ export class RunningCall<T> implements Call<T> {
     // If the response cannot be used, the call gets the outcome of that error.
     const better = (answer: Answer<T>) => {
       try {
-        return withData(answer, improve(answer.data, answer));
+        return replaceData(answer, improve(answer.data, answer));
       } catch (failure) {
         state.outcome = isPostreelError(failure) ? failure.outcome : state.outcome;
         locate(failure, state.site ?? {});
@@ -163,7 +163,7 @@ export class RunningCall<T> implements Call<T> {
 }
 
 // The request id is computed only when someone reads it.
-function withData<T>(answer: Answer<unknown>, data: T): Answer<T> {
+function replaceData<T>(answer: Answer<unknown>, data: T): Answer<T> {
   const { response } = answer;
   return {
     data,
@@ -177,7 +177,7 @@ function withData<T>(answer: Answer<unknown>, data: T): Answer<T> {
 
 // Wraps failures that are not errors of this library: the reason of an abort, which may be any value, and
 // bugs.
-function ours(reason: unknown, { outcome, signal }: CallState): PostreelError {
+function toPostreelError(reason: unknown, { outcome, signal }: CallState): PostreelError {
   if (isPostreelError(reason)) {
     return reason;
   }
@@ -205,12 +205,15 @@ export async function inTime<T>(promise: Promise<T>, call: Deadline): Promise<T>
   try {
     return await timer.last(promise);
   } catch (failure) {
-    throw timer.timedOut ? notSentInTime(call) : failure;
+    throw timer.timedOut ? notSentInTimeError(call) : failure;
   }
 }
 
 /** The error of a call whose deadline passed before its request could be sent. */
-export function notSentInTime({ method, path }: Pick<Deadline, 'method' | 'path'>): TimeoutError {
+export function notSentInTimeError({
+  method,
+  path,
+}: Pick<Deadline, 'method' | 'path'>): TimeoutError {
   return new TimeoutError(`${method} ${path} was not sent: its \`deadline\` passed before.`, {
     method,
     path,

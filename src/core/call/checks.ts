@@ -12,10 +12,10 @@ import { outcomeWhenLost } from './outcome.js';
 import type { CallInput, PreparedCall } from './request.js';
 import type { Route } from './route.js';
 import {
-  answerProblems,
-  bodyNotices,
-  queryWarnings,
-  requestProblems,
+  findAnswerProblems,
+  findBodyNotices,
+  findQueryWarnings,
+  findRequestProblems,
   type SchemaMap,
 } from './validate.js';
 
@@ -26,7 +26,7 @@ const noBody = { field: '', message: 'pass its fields as one object; got undefin
  * Replaces a field name in a text by the name that the caller used. A caller may pass only the part of the body
  * at `about.at`; the path of that part is removed.
  */
-function asGiven(text: string, { about }: CallInput): string {
+function toGivenName(text: string, { about }: CallInput): string {
   return about?.at === undefined ? text : text.replace(`${about.at}.`, '');
 }
 
@@ -51,7 +51,7 @@ export class Checks {
    * Rejects a request that the service would reject or misread, and emits a `warning` for parts without
    * effect.
    */
-  ofRequest(call: PreparedCall): Promise<void> | undefined {
+  checkRequest(call: PreparedCall): Promise<void> | undefined {
     const isOff = this.#parts.settings.validation.requests === 'off' || call.input.isChecked;
     if (!call.route.hasInput || isOff) {
       return undefined;
@@ -70,28 +70,28 @@ export class Checks {
     }
     const { events } = this.#parts;
     const where = { method: route.method, path };
-    const problems = requestProblems(schemas, body, query).map((problem) => ({
+    const problems = findRequestProblems(schemas, body, query).map((problem) => ({
       ...problem,
-      field: asGiven(problem.field, input),
+      field: toGivenName(problem.field, input),
     }));
     if (problems.length > 0) {
       // A field may be named `body` too.
       const isNothing = body === undefined && problems[0]?.field === 'body';
       throw invalidRequest(isNothing ? [noBody] : problems, where);
     }
-    const notices = bodyNotices(schemas, body, input.about?.isServiceRecord);
+    const notices = findBodyNotices(schemas, body, input.about?.isServiceRecord);
     const refused = notices.filter((notice) => typeof notice !== 'string');
     if (refused.length > 0) {
       throw invalidRequest(refused, where);
     }
     const warnings = notices.filter((notice) => typeof notice === 'string');
-    for (const message of [...warnings, ...queryWarnings(schemas, query)]) {
-      events.emit('warning', { ...where, message: asGiven(message, input) });
+    for (const message of [...warnings, ...findQueryWarnings(schemas, query)]) {
+      events.emit('warning', { ...where, message: toGivenName(message, input) });
     }
   }
 
   /** Reports a response that differs from the documents, if there is a listener. */
-  ofAnswer(call: PreparedCall, data: unknown): Promise<void> | undefined {
+  checkAnswer(call: PreparedCall, data: unknown): Promise<void> | undefined {
     const { settings, events } = this.#parts;
     const mode = settings.validation.responses;
     if (mode === 'off' || (mode === 'event' && !events.isObserved('mismatch'))) {
@@ -137,12 +137,12 @@ export class Checks {
         state.outcome = outcomeWhenLost(route);
         throw signal.reason;
       }
-      this.#tellMissing(call);
+      this.#warnUnchecked(call);
       return undefined;
     }
   }
 
-  #tellMissing({ route, path }: PreparedCall): void {
+  #warnUnchecked({ route, path }: PreparedCall): void {
     if (!this.#hasWarned) {
       this.#hasWarned = true;
       const message =
@@ -158,7 +158,7 @@ export class Checks {
 
   #load(): Promise<SchemaMap> {
     return this.#parts.loadSchemas().catch((cause: unknown) => {
-      throw notLoaded(cause);
+      throw schemasMissingError(cause);
     });
   }
 }
@@ -172,7 +172,7 @@ function problemsOf(
 ): readonly FieldError[] {
   try {
     const schemas = all.get(route);
-    return schemas ? answerProblems(route, schemas, data, isThorough) : [];
+    return schemas ? findAnswerProblems(route, schemas, data, isThorough) : [];
   } catch {
     return notChecked;
   }
@@ -181,7 +181,7 @@ function problemsOf(
 const notChecked = [{ field: 'body', message: 'could not be checked' }];
 
 // After a new release, a page may request a chunk that no longer exists.
-function notLoaded(cause: unknown): ConfigurationError {
+function schemasMissingError(cause: unknown): ConfigurationError {
   return new ConfigurationError(
     "The checks of requests could not be loaded, so nothing was sent. Reload the page or restart the process, or set `validation: { requests: 'off' }`.",
     { code: 'SCHEMAS_MISSING', outcome: 'not-sent', cause },

@@ -1,4 +1,4 @@
-import { environment } from '../runtime.js';
+import { readEnvironment } from '../runtime.js';
 
 /**
  * The proxy through which Node sends a request, according to the environment variables. `undefined` if
@@ -6,13 +6,13 @@ import { environment } from '../runtime.js';
  */
 export function envProxyFor(url: URL): URL | undefined {
   const isOn =
-    environment('NODE_USE_ENV_PROXY') === '1' ||
-    environment('NODE_OPTIONS')?.includes('--use-env-proxy') === true;
-  if (!isOn || isExcluded(url, variable('no_proxy') ?? '')) {
+    readEnvironment('NODE_USE_ENV_PROXY') === '1' ||
+    readEnvironment('NODE_OPTIONS')?.includes('--use-env-proxy') === true;
+  if (!isOn || isExcluded(url, readVariable('no_proxy') ?? '')) {
     return undefined;
   }
-  const http = variable('http_proxy');
-  const address = url.protocol === 'https:' ? (variable('https_proxy') ?? http) : http;
+  const http = readVariable('http_proxy');
+  const address = url.protocol === 'https:' ? (readVariable('https_proxy') ?? http) : http;
   try {
     return address === undefined ? undefined : new URL(address);
   } catch {
@@ -25,8 +25,8 @@ export function portOf({ port, protocol }: URL): number {
   return Number(port) || (protocol === 'https:' ? 443 : 80);
 }
 
-function variable(name: string): string | undefined {
-  return environment(name) ?? environment(name.toUpperCase());
+function readVariable(name: string): string | undefined {
+  return readEnvironment(name) ?? readEnvironment(name.toUpperCase());
 }
 
 /** Does an entry such as `example.com`, `.example.com`, `*.example.com:443` or `*` name the host? */

@@ -7,7 +7,7 @@ import {
   TimeoutError,
   UnexpectedResponseError,
 } from '../errors.js';
-import { letGo, readText, UnusableResponse, type Http } from './http.js';
+import { discardBody, readText, UnusableResponse, type Http } from './http.js';
 import { outcomeOf, ownLimitOf, reasonOfFault, unreachableProxy } from './outcome.js';
 import { cleanCause } from './redact.js';
 import type { PreparedCall } from './request.js';
@@ -31,7 +31,7 @@ interface ExchangeTerms {
 export class Exchange {
   /** The response, once its headers have arrived. */
   response: Response | undefined;
-  #isHandedOver = false;
+  #isSent = false;
   readonly #call: PreparedCall;
   readonly #key: string | null;
   readonly #settings: Settings;
@@ -47,8 +47,8 @@ export class Exchange {
   }
 
   /** Does `fetch` have the request? From then on the request may take effect. */
-  get isHandedOver(): boolean {
-    return this.#isHandedOver;
+  get isSent(): boolean {
+    return this.#isSent;
   }
 
   /**
@@ -88,7 +88,7 @@ export class Exchange {
     reading: AbortController | undefined,
   ): Promise<void> {
     const { method, path, clock } = this.#call;
-    if (!this.#isHandedOver) {
+    if (!this.#isSent) {
       reading?.abort(); // the call was reported as `not-sent`, so the request must not be sent now
       return;
     }
@@ -110,10 +110,10 @@ export class Exchange {
 
   async #receive(http: Http, end: AbortSignal | undefined): Promise<string> {
     const response = await http(this.#call.request, this.#key, end, () => {
-      this.#isHandedOver = true;
+      this.#isSent = true;
     });
     if (isOver(end)) {
-      letGo(response); // a `fetch` that ignores the abort must not leave its response open
+      discardBody(response); // a `fetch` that ignores the abort must not leave its response open
       throw end?.reason;
     }
     this.response = response;
@@ -129,7 +129,7 @@ export class Exchange {
     }
     const line = `${method} ${path}`;
     const cause = cleanCause(fault, secretsOf(this.#call, this.#key));
-    if (!this.#isHandedOver) {
+    if (!this.#isSent) {
       const message = `${line} was not sent: no request can be made of it.`;
       return new InvalidRequestError(message, { method, path, code: 'INVALID_REQUEST', cause });
     }

@@ -16,18 +16,18 @@ export function readHeaders(input: HeadersInput | undefined): HeaderRecord {
       continue;
     }
     const name = typeof given === 'string' ? given.toLowerCase() : '';
-    if (!ours.has(name)) {
-      headers[name] = sendable(name, value);
+    if (!clientHeaders.has(name)) {
+      headers[name] = toHeaderValue(name, value);
     }
   }
   return headers;
 }
 
 /** Headers that the client sets. */
-const ours: ReadonlySet<string> = new Set(['authorization', 'content-type', 'cookie']);
+const clientHeaders: ReadonlySet<string> = new Set(['authorization', 'content-type', 'cookie']);
 
 /** Headers of a connection or a body: `fetch` sets them, and fails or hangs if a caller does. */
-const ofTheConnection: ReadonlySet<string> = new Set([
+const connectionHeaders: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding'],
   ...['upgrade', 'proxy-authenticate', 'proxy-authorization', 'content-length', 'expect'],
 ]);
@@ -58,8 +58,8 @@ function pairsOf(input: object): unknown[] {
   return tagOf(input) === 'Object' ? Object.entries(input) : [input];
 }
 
-function sendable(name: string, value: unknown): string {
-  if (ofTheConnection.has(name)) {
+function toHeaderValue(name: string, value: unknown): string {
+  if (connectionHeaders.has(name)) {
     throw invalidOption(`\`headers.${name}\` is set by \`fetch\` itself. Leave it out`);
   }
   const isText = typeof value === 'string' || typeof value === 'number';

@@ -2,12 +2,12 @@ import ky from 'ky';
 import type { OutgoingRequest } from './request.js';
 import { sendOnce } from './send-once.js';
 
-/** Sends one request with a key. Calls `handedOver` when `fetch` receives the request. */
+/** Sends one request with a key. Calls `onSent` when `fetch` receives the request. */
 export type Http = (
   request: OutgoingRequest,
   key: string | null,
   signal: AbortSignal | undefined,
-  handedOver: () => void,
+  onSent: () => void,
 ) => Promise<Response>;
 
 /**
@@ -19,7 +19,7 @@ export type Http = (
  */
 export function createHttp(own: typeof globalThis.fetch | undefined): Http {
   const send = ky.create({ retry: 0, timeout: false, throwHttpErrors: false });
-  return async ({ url, ...request }, key, signal, handedOver) => {
+  return async ({ url, ...request }, key, signal, onSent) => {
     const { headers } = request;
     const init: RequestInit = {
       ...request,
@@ -27,11 +27,11 @@ export function createHttp(own: typeof globalThis.fetch | undefined): Http {
       redirect: 'manual',
       ...(signal && { signal }),
     };
-    const carry = async () => {
-      handedOver();
+    const fetchOnce = async () => {
+      onSent();
       return checkResponse(await sendOnce(own, url, init));
     };
-    return send(url, { ...init, fetch: carry });
+    return send(url, { ...init, fetch: fetchOnce });
   };
 }
 
@@ -90,7 +90,7 @@ export async function readText(
 }
 
 /** Cancels the body of a response that is not needed. */
-export function letGo({ body }: Response): void {
+export function discardBody({ body }: Response): void {
   chunksOf(body)?.stop();
 }
 

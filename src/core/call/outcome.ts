@@ -18,7 +18,7 @@ import type { Outcome } from '../errors.js';
  * mail with several recipients, and for any other 4xx to a call for several paid jobs: the service may have
  * done a part of the work.
  */
-export type Ending =
+export type AttemptEnd =
   /** No complete response arrived. The fault may be a failed connection. */
   | { readonly phase: 'no-answer'; readonly fault?: unknown; readonly url: string }
   /** The headers of a response arrived. */
@@ -37,7 +37,7 @@ export function outcomeWhenLost({ changes }: Pick<Effect, 'changes'>): Outcome {
   return changes ? 'unknown' : 'rejected';
 }
 
-export function outcomeOf(ending: Ending, effect: Effect): Outcome {
+export function outcomeOf(ending: AttemptEnd, effect: Effect): Outcome {
   const { changes, isPartial } = effect;
   if (ending.phase === 'no-answer') {
     const isUnsent = isConnectFault(ending.fault, ending.url);
@@ -73,7 +73,7 @@ const connectCodes: ReadonlySet<unknown> = new Set([
 function isConnectFault(fault: unknown, url: string): boolean {
   return (
     causesOf(fault).some((cause) => isDenoConnectError(cause) || isBlockedPort(cause)) ||
-    haveAll(fault, (one) => isConnectError(one) && isAtHost(one, new URL(url))) ||
+    holdsForAll(fault, (one) => isConnectError(one) && isAtHost(one, new URL(url))) ||
     unreachableProxy(fault, url) !== undefined
   );
 }
@@ -85,7 +85,8 @@ function isConnectFault(fault: unknown, url: string): boolean {
  */
 export function unreachableProxy(fault: unknown, url: string): string | undefined {
   const proxy = envProxyFor(new URL(url));
-  const isCause = proxy && haveAll(fault, (one) => isConnectError(one) && isAtProxy(one, proxy));
+  const isCause =
+    proxy && holdsForAll(fault, (one) => isConnectError(one) && isAtProxy(one, proxy));
   return isCause ? `${proxy.hostname}:${portOf(proxy)}` : undefined;
 }
 
@@ -93,7 +94,7 @@ export function unreachableProxy(fault: unknown, url: string): string | undefine
  * Does the check hold for the fault or one of its causes? If the cause lists one fault for each address that was
  * tried, the check must hold for all of them: the request may have reached an address with a different fault.
  */
-function haveAll(fault: unknown, holds: (fault: object) => boolean): boolean {
+function holdsForAll(fault: unknown, holds: (fault: object) => boolean): boolean {
   return causesOf(fault).some((cause) => {
     const tried = read(cause, 'errors');
     const faults: unknown[] = Array.isArray(tried) && tried.length > 0 ? tried : [cause];
@@ -157,7 +158,7 @@ export function reasonOfFault(fault: unknown): string | undefined {
     return name;
   }
   const message = causes.length > 0 ? read(causes.at(-1) ?? {}, 'message') : fault;
-  const words = typeof message === 'string' ? withoutAddresses(message) : '';
+  const words = typeof message === 'string' ? removeAddresses(message) : '';
   return words.length > maxReason ? `${words.slice(0, maxReason)}…` : words || undefined;
 }
 
@@ -166,7 +167,7 @@ function isTelling(code: unknown): code is string {
 }
 
 // Deno's messages begin with both addresses of the connection, which do not explain the cause.
-function withoutAddresses(message: string): string {
+function removeAddresses(message: string): string {
   return message
     .replace(/^error sending request .*?: client error \(\w+\): /s, '')
     .replace(/\s+/g, ' ')

@@ -1,4 +1,4 @@
-import { jsonText, wireValue } from './body.js';
+import { encodeJson, toJsonValue } from './body.js';
 import type { Clock } from '../async.js';
 import type { CallState } from './call.js';
 import {
@@ -8,13 +8,13 @@ import {
   isPostreelError,
 } from '../errors.js';
 import { isBrowser } from '../runtime.js';
-import { signInInTheClear } from '../keys.js';
+import { plainHttpSessionError } from '../keys.js';
 import { invalidOption, type OptionKind } from '../options.js';
 import { readHeaders, type HeaderRecord } from './headers.js';
 import type { Effect } from './outcome.js';
-import { of, route, type Method, type MultipartBody, type Route } from './route.js';
+import { ofType, route, type Method, type MultipartBody, type Route } from './route.js';
 import type { FreeInput, ListOptions, RequestOptions } from '../types.js';
-import { formBody, isForm } from './upload.js';
+import { encodeForm, isForm } from './upload.js';
 import { isDate, isRecord, kindOf, type FileInput } from '../values.js';
 import type { OnceKey } from '../once/key.js';
 import type { Settings } from '../settings.js';
@@ -27,9 +27,9 @@ export interface CallInput {
   readonly query?: object | undefined;
   readonly body?: unknown;
   /** A step before the call is built. It may make the body, make another call first, or reject the call. */
-  readonly before?: Before | undefined;
+  readonly before?: PreparationStep | undefined;
   /** Facts about the body for the checks. */
-  readonly about?: About | undefined;
+  readonly about?: BodyFacts | undefined;
   /** Does this call count towards the rate limit? Overrides the row. */
   readonly isCharged?: boolean | undefined;
   /** The input has been checked: see `Transport.check()`. */
@@ -39,7 +39,8 @@ export interface CallInput {
   readonly hooks?: SendHooks | undefined;
 }
 
-export interface Before {
+/** A step that some methods run before their call is built. */
+export interface PreparationStep {
   /** The options that only this method takes. */
   readonly options?: Readonly<Record<string, OptionKind>>;
   /**
@@ -49,7 +50,8 @@ export interface Before {
   run(options: RequestOptions): Promise<unknown>;
 }
 
-export interface About {
+/** Facts about a body that its checks need. */
+export interface BodyFacts {
   /** The path in the body of the part that the caller passed: field names in errors begin there. */
   readonly at?: string | undefined;
   /** Is the body a record that the service returned? Then unknown fields are expected in it. */
@@ -111,11 +113,11 @@ export interface PreparedCall extends Effect {
 let lastId = 0;
 
 /** Builds a call from its row, input and options. Later changes by the caller have no effect on it. */
-export function prepare(
+export function prepareCall(
   route: Route,
   input: CallInput,
   options: ListOptions,
-  { settings, session, state, startedAt }: Surroundings,
+  { settings, session, state, startedAt }: CallContext,
 ): PreparedCall {
   const { clock } = settings;
   requireFetch(settings.fetch);
@@ -129,7 +131,7 @@ export function prepare(
     const body = bodyOf(route, input.body);
     const usesSession = hasSession(route, settings);
     if (usesSession && settings.usesPlainHttp) {
-      throw signInInTheClear();
+      throw plainHttpSessionError();
     }
     const content = contentOf(route, body);
     const headers: HeaderRecord = { ...settings.headers, ...readHeaders(options.headers) };
@@ -161,7 +163,7 @@ export function prepare(
       clock,
       request: {
         method,
-        url: settings.baseUrl + path + queryString(query),
+        url: settings.baseUrl + path + encodeQuery(query),
         headers,
         ...(sent !== undefined && { body: sent }),
         // Only a browser holds the cookie to include.
@@ -178,11 +180,12 @@ export function prepare(
       retries: options.retries ?? settings.retries,
     };
   } catch (error) {
-    throw refusal(error, { method, path: route.path });
+    throw toCallError(error, { method, path: route.path });
   }
 }
 
-interface Surroundings {
+/** The parts of a client, and the state of a call, that the call is built from. */
+interface CallContext {
   readonly settings: Settings;
   readonly session: Session;
   readonly state: CallState;
@@ -220,7 +223,7 @@ function isStandardRequest(): boolean {
 }
 
 // A getter or a `toJSON` of the caller may throw anything.
-function refusal(error: unknown, where: { method: string; path: string }): unknown {
+function toCallError(error: unknown, where: { method: string; path: string }): unknown {
   if (error instanceof InvalidRequestError) {
     return invalidRequest(error.fieldErrors, where);
   }
@@ -243,7 +246,7 @@ function bodyOf(route: Route, body: unknown): unknown {
   if (route.upload || body === undefined || isForm(body)) {
     return body;
   }
-  const wire = wireValue(body);
+  const wire = toJsonValue(body);
   if (isRecord(wire)) {
     return route.normalize ? route.normalize(wire) : wire;
   }
@@ -270,9 +273,9 @@ function contentOf(route: Route, body: unknown): string | MultipartBody | undefi
     return route.upload.form(body as FileInput, route.upload); // as: upload rows take files
   }
   if (isForm(body)) {
-    return formBody(body);
+    return encodeForm(body);
   }
-  return body === undefined ? undefined : jsonText(body, route.maxBodyBytes);
+  return body === undefined ? undefined : encodeJson(body, route.maxBodyBytes);
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -281,7 +284,7 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
  * Builds the row and the query of a call to an endpoint that no row describes. The new row needs a secret key,
  * or none if the client has none. The call may be repeated, unless it is a POST.
  */
-export function freeRoute(
+export function buildFreeRoute(
   method: Method,
   given: string,
   query: FreeInput['query'],
@@ -301,7 +304,7 @@ export function freeRoute(
   }
   const line = `${method} ${path as `/${string}`}` as const; // checked above
   const row = route(line, {
-    returns: of<unknown>(),
+    returns: ofType<unknown>(),
     key: hasKey ? 'secret' : 'none',
     takesOnce: false,
     isUntyped: true,
@@ -317,11 +320,13 @@ function fillPath(
   if (!template.includes('{')) {
     return template;
   }
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, parameters?.[name]));
+  return template.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeSegment(name, parameters?.[name]),
+  );
 }
 
 /** A query string with its question mark, or an empty text. `undefined` and `null` are left out. */
-function queryString(query: object | undefined): string {
+function encodeQuery(query: object | undefined): string {
   if (!query) {
     return '';
   }
@@ -329,7 +334,7 @@ function queryString(query: object | undefined): string {
   for (const [name, value] of Object.entries(query) as [string, unknown][]) {
     for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
       if (one !== undefined && one !== null) {
-        search.append(name, queryValue(name, one));
+        search.append(name, encodeQueryValue(name, one));
       }
     }
   }
@@ -337,7 +342,7 @@ function queryString(query: object | undefined): string {
   return text === '' ? '' : `?${text}`;
 }
 
-function segment(name: string, value: unknown): string {
+function encodeSegment(name: string, value: unknown): string {
   if (typeof value !== 'string') {
     throw invalidRequest([
       { field: name, message: `must be a string; got ${kindOf(value)}${idHint(value)}` },
@@ -361,7 +366,7 @@ function idHint(value: unknown): string {
   return isRecord(value) && 'id' in value ? ': pass its `id`' : '';
 }
 
-function queryValue(name: string, value: unknown): string {
+function encodeQueryValue(name: string, value: unknown): string {
   if (isDate(value)) {
     if (Number.isNaN(value.getTime())) {
       throw invalidRequest([{ field: name, message: 'is not a date' }]);

@@ -8,7 +8,7 @@ export interface Shape<T> {
 }
 
 /** The result of a route that is not a list. */
-export interface Single<T> extends Shape<T> {
+export interface SingleResult<T> extends Shape<T> {
   readonly list?: never;
   /** Does the route return nothing that a caller could use? */
   readonly isNothing?: boolean;
@@ -23,7 +23,7 @@ export interface Single<T> extends Shape<T> {
 export type ListStyle = 'cursor' | 'page' | 'whole' | 'any';
 
 /** The result of a route that is a list. */
-export interface List<T> {
+export interface ListResult<T> {
   readonly item?: T;
   readonly list: ListStyle;
   /** The query parameter for the page size; left out if the document has none. */
@@ -37,37 +37,37 @@ export interface List<T> {
  * if a response omits them.
  */
 /* @__NO_SIDE_EFFECTS__ */
-export function of<T>(...lists: readonly (keyof T & string)[]): Single<T> {
+export function ofType<T>(...lists: readonly (keyof T & string)[]): SingleResult<T> {
   return lists.length > 0 ? { lists } : {};
 }
 
 /** A route whose response only confirms its success. */
 /* @__NO_SIDE_EFFECTS__ */
-export function nothing(): Single<void> {
+export function nothing(): SingleResult<void> {
   return { isNothing: true };
 }
 
 /** A list that continues by cursor: `{ data, cursor, hasMore, total }`. */
 /* @__NO_SIDE_EFFECTS__ */
-export function cursorPage<T>(): List<T> {
+export function cursorPage<T>(): ListResult<T> {
   return { list: 'cursor', sizeParameter: 'limit' };
 }
 
 /** A list with numbered pages: `{ page, pageSize, total, totalPages? }`. */
 /* @__NO_SIDE_EFFECTS__ */
-export function numberedPage<T>(sizeParameter: string, itemsName?: string): List<T> {
+export function numberedPage<T>(sizeParameter: string, itemsName?: string): ListResult<T> {
   return { list: 'page', sizeParameter, ...(itemsName === undefined ? {} : { itemsName }) };
 }
 
 /** A list that one response contains completely. */
 /* @__NO_SIDE_EFFECTS__ */
-export function wholeList<T>(itemsName?: string): List<T> {
+export function wholeList<T>(itemsName?: string): ListResult<T> {
   return { list: 'whole', ...(itemsName === undefined ? {} : { itemsName }) };
 }
 
 /** A list whose form the documents do not show. */
 /* @__NO_SIDE_EFFECTS__ */
-export function anyList<T>(itemsName: string, sizeParameter = 'limit'): List<T> {
+export function anyList<T>(itemsName: string, sizeParameter = 'limit'): ListResult<T> {
   return { list: 'any', sizeParameter, itemsName };
 }
 
@@ -88,7 +88,8 @@ export interface Route<
   Path extends string = string,
   Query = unknown,
   Body = unknown,
-  Returns extends Single<unknown> | List<unknown> = Single<unknown> | List<unknown>,
+  Returns extends SingleResult<unknown> | ListResult<unknown> =
+    SingleResult<unknown> | ListResult<unknown>,
 > {
   readonly method: Method;
   /** The path with its parameters in braces, as in the service's document. */
@@ -151,7 +152,11 @@ export interface MultipartBody {
 }
 
 /** The facts that a row may state in addition to its method and path. */
-export interface RouteFacts<Query, Body, Returns extends Single<unknown> | List<unknown>> {
+export interface RouteFacts<
+  Query,
+  Body,
+  Returns extends SingleResult<unknown> | ListResult<unknown>,
+> {
   readonly query?: Shape<Query>;
   readonly body?: Shape<Body>;
   readonly returns?: Returns;
@@ -179,7 +184,7 @@ export function route<
   const Line extends `${Method} /${string}`,
   Query = undefined,
   Body = undefined,
-  Returns extends Single<unknown> | List<unknown> = Single<void>,
+  Returns extends SingleResult<unknown> | ListResult<unknown> = SingleResult<void>,
 >(
   line: Line,
   facts: RouteFacts<Query, Body, Returns> = {},
@@ -213,7 +218,7 @@ export type PathArguments<Path extends string> = Path extends `${string}{${strin
 
 /** The result of a row's method: a {@link Call}, or a {@link Paginated} list. */
 export type ResultOf<Returns> =
-  Returns extends List<infer Item>
+  Returns extends ListResult<infer Item>
     ? Paginated<Item>
     : Returns extends { readonly type?: infer T }
       ? Call<Exclude<T, undefined>>
@@ -225,7 +230,7 @@ export type Returned<R extends Route> = R['returns'] extends { readonly type?: i
   : never;
 
 /** The type of the items of a row's list. */
-export type ItemOf<R extends Route> = R['returns'] extends List<infer Item> ? Item : never;
+export type ItemOf<R extends Route> = R['returns'] extends ListResult<infer Item> ? Item : never;
 
 type Need<Key extends string, T> = [T] extends [undefined]
   ? { readonly [K in Key]?: never }
@@ -250,7 +255,7 @@ type BodyArgument<Body> = [Body] extends [undefined]
     : [body: Body];
 type QueryArgument<Query> = [Query] extends [undefined] ? [] : [query?: Exclude<Query, undefined>];
 
-type OptionsOf<Returns> = Returns extends List<unknown> ? ListOptions : RequestOptions;
+type OptionsOf<Returns> = Returns extends ListResult<unknown> ? ListOptions : RequestOptions;
 
 type MethodOf<R> =
   R extends Route<infer Path, infer Query, infer Body, infer Returns>
@@ -315,7 +320,7 @@ type RequiredSchema<Key extends string, T> = [T] extends [undefined]
   : { readonly [K in Key]: Schema<Exclude<T, undefined>> };
 
 type ReturnsSchema<Returns> =
-  Returns extends List<infer Item>
+  Returns extends ListResult<infer Item>
     ? { readonly returns: Schema<Item> }
     : Returns extends { readonly type?: infer T }
       ? // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- a result of nothing is void
@@ -346,11 +351,11 @@ export type SchemasFor<Table> = {
 };
 
 /** Finds the schemas of each row. A table and its schemas have the same names at every level. */
-export function schemaMap<const Table extends object>(
+export function mapSchemas<const Table extends object>(
   table: Table,
   schemas: SchemasFor<Table>,
 ): ReadonlyMap<Route, RouteSchemas> {
-  return new Map(pairs(table, schemas));
+  return new Map(pairRows(table, schemas));
 }
 
 /** Does a table contain a row for this call, e.g. `POST /v1/send`? */
@@ -364,7 +369,7 @@ export function hasRow(table: object, call: string): boolean {
   });
 }
 
-function* pairs(table: object, schemas: object): Generator<[Route, RouteSchemas]> {
+function* pairRows(table: object, schemas: object): Generator<[Route, RouteSchemas]> {
   for (const [name, row] of Object.entries(table) as [string, unknown][]) {
     const entry: unknown = Reflect.get(schemas, name);
     if (!isRecord(row) || !isRecord(entry)) {
@@ -373,7 +378,7 @@ function* pairs(table: object, schemas: object): Generator<[Route, RouteSchemas]
     if (typeof row['method'] === 'string') {
       yield [row as unknown as Route, entry]; // as: a row has a method
     } else {
-      yield* pairs(row, entry);
+      yield* pairRows(row, entry);
     }
   }
 }

@@ -16,7 +16,7 @@ export function sendOnce(
 ): Promise<Response> {
   const fetch = own ?? globalThis.fetch;
   const fresh: RequestInit = isCacheKnown() ? { ...init, cache: 'no-store' } : init;
-  return fetch(url, init.method === 'GET' ? fresh : unrepeatable(fresh));
+  return fetch(url, init.method === 'GET' ? fresh : preventRepeat(fresh));
 }
 
 let tried: { readonly Request: unknown; readonly isKnown: boolean } | undefined;
@@ -27,12 +27,12 @@ let tried: { readonly Request: unknown; readonly isKnown: boolean } | undefined;
 function isCacheKnown(): boolean {
   const { Request } = globalThis;
   if (tried?.Request !== Request) {
-    tried = { Request, isKnown: canMake(Request) };
+    tried = { Request, isKnown: canCreateRequest(Request) };
   }
   return tried.isKnown;
 }
 
-function canMake(Request: typeof globalThis.Request): boolean {
+function canCreateRequest(Request: typeof globalThis.Request): boolean {
   try {
     return Boolean(new Request('http://localhost', { cache: 'no-store' }));
   } catch {
@@ -40,14 +40,14 @@ function canMake(Request: typeof globalThis.Request): boolean {
   }
 }
 
-function unrepeatable(init: RequestInit): RequestInit {
+function preventRepeat(init: RequestInit): RequestInit {
   if ('Bun' in globalThis) {
     return { ...init, keepalive: false };
   }
-  return 'Deno' in globalThis ? streamed(init) : init;
+  return 'Deno' in globalThis ? streamBody(init) : init;
 }
 
-function streamed(init: RequestInit): RequestInit & { readonly duplex: 'half' } {
+function streamBody(init: RequestInit): RequestInit & { readonly duplex: 'half' } {
   const { body } = new Response(init.body ?? '');
   return {
     ...init,

@@ -1,14 +1,21 @@
 import { isAbortOf, Timer } from '../async.js';
 import { readAnswer, requestIdOf, resultOf } from './answer.js';
-import { jsonText } from './body.js';
-import { callSite, inTime, locate, notSentInTime, RunningCall, type CallState } from './call.js';
+import { encodeJson } from './body.js';
+import {
+  callSite,
+  inTime,
+  locate,
+  notSentInTimeError,
+  RunningCall,
+  type CallState,
+} from './call.js';
 import { Checks, type CheckParts } from './checks.js';
 import { isPostreelError, RateLimitError, type Outcome, type PostreelError } from '../errors.js';
 import { Exchange } from './exchange.js';
 import type { Http } from './http.js';
-import { keyUnavailable, type Keyring } from '../keys.js';
+import { keyUnavailableError, type Keyring } from '../keys.js';
 import { PagedList } from '../list/list.js';
-import { journalMissing, type OnceKey } from '../once/key.js';
+import { journalMissingError, type OnceKey } from '../once/key.js';
 import type { KeyScope } from '../once/key-scope.js';
 import { makeOnce, requireOnce } from '../once/once.js';
 import { readCallOptions } from '../options.js';
@@ -16,7 +23,7 @@ import { outcomeWhenLost } from './outcome.js';
 import type { BudgetSource } from '../limit/budgets.js';
 import type { Budget, Slot } from '../limit/rate-limit.js';
 import { maxCloseMs } from '../limit/rate-store.js';
-import { freeRoute, prepare, type CallInput, type PreparedCall } from './request.js';
+import { buildFreeRoute, prepareCall, type CallInput, type PreparedCall } from './request.js';
 import { repeat } from './retry.js';
 import { pauseMs } from './retry-after.js';
 import type { InputOf, ItemOf, Method, Returned, Route } from './route.js';
@@ -103,9 +110,9 @@ export class Transport {
   ): Promise<{ body: unknown; options: RequestOptions }> {
     const options = readCallOptions(given, input.before?.options);
     state.signal = options.signal;
-    const surroundings = { ...this.#parts, state, startedAt: this.#parts.settings.clock.now() };
-    const call = prepare(route, input, options, surroundings);
-    await this.#checks.ofRequest(call);
+    const startedAt = this.#parts.settings.clock.now();
+    const call = prepareCall(route, input, options, { ...this.#parts, state, startedAt });
+    await this.#checks.checkRequest(call);
     return { body: call.body, options };
   }
 
@@ -119,7 +126,7 @@ export class Transport {
     const site = callSite();
     const find = (): [Route, CallInput] => {
       const hasKey = this.#parts.keyring.current !== null;
-      const [route, all] = freeRoute(method, path, query, hasKey);
+      const [route, all] = buildFreeRoute(method, path, query, hasKey);
       return [route, { query: all, body }];
     };
     return new RunningCall((state) => this.#run(find, options, state, site));
@@ -190,10 +197,10 @@ export class Transport {
         body = (await inTime(made, terms)) ?? body;
       }
       // Changes by the caller have no effect from here on.
-      const surroundings = { ...this.#parts, state, startedAt };
-      const call = prepare(route, { ...input, body }, options, surroundings);
+      const context = { ...this.#parts, state, startedAt };
+      const call = prepareCall(route, { ...input, body }, options, context);
       const once = input.once ?? requireOnce(given, call);
-      const end = this.#tellStart(call);
+      const end = this.#reportStart(call);
       try {
         const answer = await (once ? this.#performOnce(call, once) : this.#perform(call));
         end?.();
@@ -211,7 +218,7 @@ export class Transport {
   #performOnce(call: PreparedCall, key: OnceKey): Promise<Answer<unknown>> {
     const { keys } = this.#parts;
     if (!keys) {
-      throw journalMissing('A call with `once`');
+      throw journalMissingError('A call with `once`');
     }
     return makeOnce(keys, call, key, (hooks) => {
       const onLate = (body: unknown) => hooks.onLate?.(resultOf(call, body));
@@ -225,7 +232,7 @@ export class Transport {
       session.reserve(call.route);
     }
     try {
-      await this.#checks.ofRequest(call);
+      await this.#checks.checkRequest(call);
       const known = keyring.keyFor(call.route, session);
       const value = known instanceof Promise ? await this.#fetchedKey(known, call) : known;
       const key = { value, mayRenew: value !== null };
@@ -234,7 +241,7 @@ export class Transport {
         session.keep(call.route, response);
       }
       const data = resultOf(call, body);
-      await this.#checks.ofAnswer(call, data);
+      await this.#checks.checkAnswer(call, data);
       call.state.outcome = undefined;
       // Built on demand: most callers never read the request id.
       return {
@@ -281,14 +288,14 @@ export class Transport {
     // 1. Wait for a slot of the rate limit. Nearly always one is free.
     const acquired = budget && this.#acquire(budget, number, call);
     const slot = acquired instanceof Promise ? await acquired : acquired;
-    const { limitMs, body: changed } = await readyToLeave(call, slot);
-    const sent = changed === undefined ? call : withBody(call, changed);
+    const { limitMs, body: changed } = await prepareToSend(call, slot);
+    const sent = changed === undefined ? call : replaceBody(call, changed);
 
     // 2. Send the request. From here on it may take effect.
     const facts = () => ({ ...factsOf(call), attempt: number });
     const sentAt = clock.now();
     const run = this.#reportRequest(facts);
-    state.hasLeft = true;
+    state.isSent = true;
     state.outcome = whenLost;
     const { method, path } = call;
     const warn = (message: string) => events.emit('warning', { method, path, message });
@@ -307,7 +314,7 @@ export class Transport {
       if (isPostreelError(reason) && !isAbortOf(signal, reason)) {
         state.outcome = reason.outcome;
       } else {
-        state.outcome = exchange.isHandedOver ? whenLost : 'not-sent';
+        state.outcome = exchange.isSent ? whenLost : 'not-sent';
       }
       // The budget pauses all calls before it releases this slot.
       if (reason instanceof RateLimitError && !isAbortOf(signal, reason)) {
@@ -416,12 +423,12 @@ export class Transport {
         throw failure;
       }
       this.#parts.keyring.forgetQuestion();
-      throw keyUnavailable(new Error(`No answer within ${timeoutMs} ms.`));
+      throw keyUnavailableError(new Error(`No answer within ${timeoutMs} ms.`));
     }
   }
 
   // Most clients have no listeners for whole calls: skip the work for them.
-  #tellStart(call: PreparedCall): ((error?: unknown) => void) | undefined {
+  #reportStart(call: PreparedCall): ((error?: unknown) => void) | undefined {
     const { events, settings } = this.#parts;
     if (!events.hasListeners('call:end')) {
       return undefined;
@@ -438,7 +445,7 @@ export class Transport {
 }
 
 /** The last step before a request is sent: determines its time limit and its body. */
-async function readyToLeave(
+async function prepareToSend(
   call: PreparedCall,
   slot: Slot | undefined,
 ): Promise<{ limitMs: number; body: unknown }> {
@@ -449,7 +456,7 @@ async function readyToLeave(
     signal?.throwIfAborted();
     const leftMs = deadlineAt - clock.now();
     if (leftMs <= 0) {
-      throw notSentInTime(call);
+      throw notSentInTimeError(call);
     }
     return { limitMs: Math.min(timeoutMs, leftMs), body };
   } catch (failure) {
@@ -458,10 +465,10 @@ async function readyToLeave(
   }
 }
 
-function withBody(call: PreparedCall, body: unknown): PreparedCall {
+function replaceBody(call: PreparedCall, body: unknown): PreparedCall {
   const isPartial = (status: number | undefined) =>
     call.route.partial?.(body as never, status) ?? false; // as: the body of this row
-  return { ...call, isPartial, request: { ...call.request, body: jsonText(body) } };
+  return { ...call, isPartial, request: { ...call.request, body: encodeJson(body) } };
 }
 
 function endSlot(

@@ -1,5 +1,5 @@
 import { invalidRequest } from '../errors.js';
-import { megabytes } from './body.js';
+import { toMegabytes } from './body.js';
 import type { MultipartBody, UploadFacts } from './route.js';
 import {
   isBytes,
@@ -15,15 +15,15 @@ import {
  * A multipart body with one file, built here instead of by a `FormData`: the `fetch` of the undici package
  * does not recognize Node's `FormData`, which also takes several times the memory of the file.
  */
-export function multipartBody(file: FileInput, facts: UploadFacts): MultipartBody {
+export function encodeFile(file: FileInput, facts: UploadFacts): MultipartBody {
   const { data, filename, contentType, field } = partOf(file, facts);
   refuseTooLarge(data.size, facts);
   const encoder = new TextEncoder(); // some test runners have no TextEncoder, and need none without an upload
   const boundary = `postreel-${crypto.randomUUID()}`;
   const head = encoder.encode(
     `--${boundary}\r\n` +
-      `Content-Disposition: form-data; name="${escaped(field)}"; filename="${escaped(filename)}"\r\n` +
-      `Content-Type: ${escaped(contentType)}\r\n\r\n`,
+      `Content-Disposition: form-data; name="${escapeName(field)}"; filename="${escapeName(filename)}"\r\n` +
+      `Content-Type: ${escapeName(contentType)}\r\n\r\n`,
   );
   const tail = encoder.encode(`\r\n--${boundary}--\r\n`);
   return {
@@ -41,19 +41,19 @@ export function isForm(value: unknown): value is Iterable<[string, unknown]> {
  * Serializes a whole form. It is built here, because a `fetch` does not recognize the `FormData` of another
  * realm.
  */
-export function formBody(form: Iterable<[string, unknown]>): MultipartBody {
+export function encodeForm(form: Iterable<[string, unknown]>): MultipartBody {
   const boundary = `postreel-${crypto.randomUUID()}`;
   const pieces = [...form].flatMap(([name, value]): BlobPart[] => {
-    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${escaped(name)}"`;
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`;
     if (typeof value === 'string') {
       return [`${head}\r\n\r\n${value.replace(/\r?\n|\r/g, '\r\n')}\r\n`];
     }
     if (!(value instanceof Blob)) {
-      const message = 'must be a text or a Blob: node-fetch has files of its own';
+      const message = 'must be a text or a Blob: node-fetch has a separate class for files';
       throw invalidRequest([{ field: `body.${name}`, message }]);
     }
-    const type = escaped(value.type || 'application/octet-stream');
-    const filename = escaped(nameOf(value) ?? 'blob');
+    const type = escapeName(value.type || 'application/octet-stream');
+    const filename = escapeName(nameOf(value) ?? 'blob');
     return [`${head}; filename="${filename}"\r\nContent-Type: ${type}\r\n\r\n`, value, '\r\n'];
   });
   return {
@@ -64,13 +64,13 @@ export function formBody(form: Iterable<[string, unknown]>): MultipartBody {
 
 function refuseTooLarge(size: number, { maxBytes, field }: UploadFacts): void {
   if (maxBytes !== undefined && size > maxBytes) {
-    const message = `must be at most ${megabytes(maxBytes)} MB; got ${megabytes(size)} MB`;
+    const message = `must be at most ${toMegabytes(maxBytes)} MB; got ${toMegabytes(size)} MB`;
     throw invalidRequest([{ field, message }]);
   }
 }
 
 // Escapes names as forms do (HTML, "Multipart form data").
-function escaped(text: string): string {
+function escapeName(text: string): string {
   return text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
@@ -89,14 +89,14 @@ function piecesOf(blob: Blob): Blob[] {
 }
 
 /** The only part of a multipart body. */
-interface Part {
+interface FilePart {
   readonly data: Blob;
   readonly filename: string;
   readonly contentType: string;
   readonly field: string;
 }
 
-function partOf(file: FileInput, facts: UploadFacts): Part {
+function partOf(file: FileInput, facts: UploadFacts): FilePart {
   const named: NamedFile = isNamedFile(file) ? file : { data: file };
   const { contentType, filename, fieldName } = named;
   const data = blobOf(named.data, isNamedFile(file), facts);

@@ -1,4 +1,4 @@
-import { nearest } from '../typos.js';
+import { findSimilar } from '../typos.js';
 import { isRecord, withArticle } from '../values.js';
 import type { FieldError } from '../errors.js';
 import type { RawPage } from '../list/list.js';
@@ -24,33 +24,36 @@ interface Issue {
 }
 
 /** The problems of a request's body and query; empty if the request may be sent. */
-export function requestProblems(
+export function findRequestProblems(
   schemas: RouteSchemas,
   body: unknown,
   query: unknown,
 ): readonly FieldError[] {
-  const strange = schemas.known && isRecord(body) ? strangeFields(body, schemas.known) : [];
-  return [...problems(schemas.body, body, strange), ...problems(schemas.query, query ?? {})];
+  const unknown = schemas.known && isRecord(body) ? findUnknownFields(body, schemas.known) : [];
+  return [
+    ...findProblems(schemas.body, body, unknown),
+    ...findProblems(schemas.query, query ?? {}),
+  ];
 }
 
 /**
  * The differences between a response and its document; empty if there are none. Of a list only a sample is
  * checked, unless `isThorough` is set. Values that are far larger than a page can be are not checked.
  */
-export function answerProblems(
+export function findAnswerProblems(
   route: Route,
   schemas: RouteSchemas,
   value: unknown,
   isThorough: boolean,
 ): readonly FieldError[] {
   if (!route.returns.list) {
-    return isSmall(value, maxNodes) ? problems(schemas.returns, value) : [];
+    return isSmall(value, maxNodes) ? findProblems(schemas.returns, value) : [];
   }
   const { items } = value as RawPage; // as: read by `readList()`
   const checked = isThorough ? items.slice(0, maxItems) : sample(items);
   return checked
     .filter((item) => isSmall(item, maxNodesOfItem))
-    .flatMap((item) => problems(schemas.returns, item))
+    .flatMap((item) => findProblems(schemas.returns, item))
     .slice(0, maxIssues);
 }
 
@@ -58,42 +61,46 @@ export function answerProblems(
  * The parts of a valid body that will have no effect. `warnings()` is called without rules here, because the client
  * has already bound its own rules to it, for example its reserved fields.
  */
-export function bodyNotices(
+export function findBodyNotices(
   schemas: RouteSchemas,
   body: unknown,
   isServiceRecord = false,
 ): readonly Notice[] {
   const { known } = schemas;
-  const strange = known && !isServiceRecord && isRecord(body) ? unknownFields(body, known) : [];
-  return [...strange, ...(schemas.warnings?.(body as never) ?? [])]; // as: the body passed this row's schema
+  const unknown =
+    known && !isServiceRecord && isRecord(body) ? warnOfUnknownFieldsInBody(body, known) : [];
+  return [...unknown, ...(schemas.warnings?.(body as never) ?? [])]; // as: the body passed this row's schema
 }
 
-function unknownFields(body: Record<string, unknown>, known: KnownFields): readonly string[] {
+function warnOfUnknownFieldsInBody(
+  body: Record<string, unknown>,
+  known: KnownFields,
+): readonly string[] {
   const { items } = known;
   const list = items ? body[items.of] : undefined;
   if (!items || !Array.isArray(list)) {
-    return unknownFieldWarnings(body, known);
+    return warnOfUnknownFields(body, known);
   }
   const inItems = list.flatMap((item: object, index) =>
-    unknownFieldWarnings(item, items).map((warning) =>
+    warnOfUnknownFields(item, items).map((warning) =>
       warning.replace('`', `\`${items.of}[${index}].`),
     ),
   );
-  return [...unknownFieldWarnings(body, known), ...inItems];
+  return [...warnOfUnknownFields(body, known), ...inItems];
 }
 
 /** Warnings about a query: parameters that the document of this list does not show. */
-export function queryWarnings({ knownQuery }: RouteSchemas, query: unknown): readonly string[] {
+export function findQueryWarnings({ knownQuery }: RouteSchemas, query: unknown): readonly string[] {
   // The next pages of a list repeat the query of the first page.
   const isFirst = isRecord(query) && query['cursor'] === undefined && query['page'] === undefined;
-  return knownQuery && isFirst ? unknownFieldWarnings(query, knownQuery) : [];
+  return knownQuery && isFirst ? warnOfUnknownFields(query, knownQuery) : [];
 }
 
 /** The problems of a value by its schema; empty if it is valid, or if there is no schema. */
-export function problems(
+export function findProblems(
   schema: Schema<unknown> | undefined,
   value: unknown,
-  strange: readonly UnknownField[] = [],
+  unknown: readonly UnknownField[] = [],
 ): readonly FieldError[] {
   if (!schema) {
     return [];
@@ -107,7 +114,7 @@ export function problems(
     .slice(0, maxIssues)
     .flatMap(flatten)
     .slice(0, maxIssues)
-    .map((issue) => describe(issue, value, strange));
+    .map((issue) => describe(issue, value, unknown));
 }
 
 /** The first item, the last, and two between them: the items of a list have the same form. */
@@ -151,19 +158,19 @@ function flatten(issue: Issue): readonly Issue[] {
   }
   const deepest = (branches as Issue[][]) // as: zod documents it
     .map((branch) => branch.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })))
-    .sort((a, b) => depth(b) - depth(a))[0];
-  return deepest && depth(deepest) > issue.path.length ? deepest.flatMap(flatten) : [issue];
+    .sort((a, b) => depthOf(b) - depthOf(a))[0];
+  return deepest && depthOf(deepest) > issue.path.length ? deepest.flatMap(flatten) : [issue];
 }
 
-function depth(issues: readonly Issue[]): number {
+function depthOf(issues: readonly Issue[]): number {
   return issues.reduce((most, issue) => Math.max(most, issue.path.length), 0);
 }
 
-function describe(issue: Issue, root: unknown, strange: readonly UnknownField[]): FieldError {
+function describe(issue: Issue, root: unknown, unknown: readonly UnknownField[]): FieldError {
   const value = valueAt(root, issue.path);
   return {
-    field: fieldName(issue.path),
-    message: rule(issue, value) + typoHint(issue, value, strange),
+    field: fieldNameOf(issue.path),
+    message: describeRule(issue, value) + typoHint(issue, value, unknown),
     code: issue.code ?? 'invalid',
   };
 }
@@ -173,7 +180,7 @@ function describe(issue: Issue, root: unknown, strange: readonly UnknownField[])
 function typoHint(
   { path, instead }: Issue,
   value: unknown,
-  strange: readonly UnknownField[],
+  unknown: readonly UnknownField[],
 ): string {
   const [field] = path;
   if (value !== undefined || path.length !== 1) {
@@ -181,21 +188,25 @@ function typoHint(
   }
   const wanted = [field, instead].filter((name) => typeof name === 'string');
   for (const name of wanted) {
-    const slipped = strange.find((one) => one.meant === name || nearest(one.name, [name]) === name);
-    if (slipped) {
-      return `; \`${slipped.name}\` is not a field. Did you mean \`${name}\`?`;
+    const similar = unknown.find(
+      (one) => one.meant === name || findSimilar(one.name, [name]) === name,
+    );
+    if (similar) {
+      return `; \`${similar.name}\` is not a field. Did you mean \`${name}\`?`;
     }
   }
-  const [first] = strange;
+  const [first] = unknown;
   return first === undefined ? '' : `; \`${first.name}\` is not a field`;
 }
 
-function rule(issue: Issue, value: unknown): string {
+function describeRule(issue: Issue, value: unknown): string {
   switch (issue.code) {
     case 'too_big':
-      return bound('at most', issue['maximum'], value);
+      return describeBound('at most', issue['maximum'], value);
     case 'too_small':
-      return value === '' ? 'must not be empty' : bound('at least', issue['minimum'], value);
+      return value === ''
+        ? 'must not be empty'
+        : describeBound('at least', issue['minimum'], value);
     case 'invalid_type':
       return value === undefined
         ? 'is required'
@@ -203,9 +214,9 @@ function rule(issue: Issue, value: unknown): string {
     case 'invalid_value':
       return value === undefined
         ? 'is required'
-        : `must be ${oneOf(issue['values'])}; got ${describeValue(value)}`;
+        : `must be ${joinValues(issue['values'])}; got ${describeValue(value)}`;
     case 'invalid_format':
-      return `must be ${format(issue['format'])}; got ${describeValue(value)}`;
+      return `must be ${describeFormat(issue['format'])}; got ${describeValue(value)}`;
     case 'custom':
       return issue.message;
     default:
@@ -213,7 +224,7 @@ function rule(issue: Issue, value: unknown): string {
   }
 }
 
-function bound(side: string, size: unknown, value: unknown): string {
+function describeBound(side: string, size: unknown, value: unknown): string {
   const number = String(size); // as: bounds are numbers
   if (typeof value === 'string') {
     return `must be ${side} ${number} characters; got ${Array.from(value).length}`; // as the schemas count
@@ -224,14 +235,14 @@ function bound(side: string, size: unknown, value: unknown): string {
   return `must be ${side} ${number}; got ${describeValue(value)}`;
 }
 
-function format(name: unknown): string {
+function describeFormat(name: unknown): string {
   if (name === 'email') {
     return 'an email address';
   }
   return name === 'url' ? 'an absolute URL' : 'of the right form';
 }
 
-function oneOf(values: unknown): string {
+function joinValues(values: unknown): string {
   const list = Array.isArray(values) ? values.map((value) => `"${String(value)}"`) : [];
   return list.length === 1 ? list.join('') : `one of ${list.join(', ')}`;
 }
@@ -253,7 +264,7 @@ function describeValue(value: unknown): string {
   return typeof value === 'undefined' ? 'nothing' : withArticle(typeof value);
 }
 
-function fieldName(path: readonly PropertyKey[]): string {
+function fieldNameOf(path: readonly PropertyKey[]): string {
   if (path.length === 0) {
     return 'body';
   }
@@ -279,7 +290,7 @@ interface UnknownField {
 }
 
 /** The fields of a body that its document does not list. */
-function strangeFields(
+function findUnknownFields(
   body: object,
   { names, aliases = {} }: Omit<KnownFields, 'items'>,
 ): readonly UnknownField[] {
@@ -288,13 +299,13 @@ function strangeFields(
     .map(([name]) => name)
     .map((name) => ({
       name,
-      meant: Object.hasOwn(aliases, name) ? aliases[name] : nearest(name, names),
+      meant: Object.hasOwn(aliases, name) ? aliases[name] : findSimilar(name, names),
     }));
 }
 
 /** Warnings about fields that the document does not list: they are sent, but may have no effect. */
-function unknownFieldWarnings(body: object, known: Omit<KnownFields, 'items'>): readonly string[] {
-  return strangeFields(body, known).map(({ name, meant }) => {
+function warnOfUnknownFields(body: object, known: Omit<KnownFields, 'items'>): readonly string[] {
+  return findUnknownFields(body, known).map(({ name, meant }) => {
     const hint = meant === undefined ? '' : ` Did you mean \`${meant}\`?`;
     return `\`${name}\` is not a documented field and may have no effect.${hint}`;
   });

@@ -1,5 +1,5 @@
 import type { Settings } from '../settings.js';
-import { findProject, type Project } from './projects.js';
+import { findProject, type ProjectState } from './projects.js';
 import { createBudget } from './polled-budget.js';
 import { ClientBudget, type Budget } from './rate-limit.js';
 import type { BudgetLimits, RateBudgetStore } from './rate-store.js';
@@ -13,7 +13,7 @@ export class BudgetSource {
   readonly #parent: BudgetSource | undefined;
   readonly #group: string | undefined;
   readonly #store: RateBudgetStore | undefined;
-  #project: Project | undefined;
+  #project: ProjectState | undefined;
   #budget: Budget | undefined;
 
   /** `parent` belongs to the client that this one was derived from, with the same key and address. */
@@ -25,7 +25,7 @@ export class BudgetSource {
   }
 
   /** The project of a key: that of the client's group, or else that of the key itself. */
-  project(key: string | null): Project {
+  project(key: string | null): ProjectState {
     const { clock, baseUrl } = this.#settings;
     const parent = this.#parent;
     this.#project ??=

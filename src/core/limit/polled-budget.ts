@@ -4,7 +4,7 @@ import { hasIoContexts } from '../runtime.js';
 import {
   LocalBudget,
   maxInTransitMs,
-  queueTimeout,
+  queueTimeoutError,
   type QueuedCall,
   type Slot,
 } from './rate-limit.js';
@@ -37,7 +37,7 @@ class PolledBudget extends LocalBudget {
       }
       const { reason, waitMs } = this.forecast(ahead);
       if (reason === 'service' && waitMs > maxPauseMs(this.limits.windowMs)) {
-        throw queueTimeout({ reason, waitMs }, call.turn);
+        throw queueTimeoutError({ reason, waitMs }, call.request);
       }
       await this.#sleep(Math.min(Math.max(waitMs, 10), 1_000), call);
     }

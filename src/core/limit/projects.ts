@@ -14,7 +14,7 @@ export interface ProjectPart {
 }
 
 /** What the service counts per project. All clients of a project share it, in all copies of the package. */
-export class Project {
+export class ProjectState {
   /** A fingerprint: others may read the store, or print the globals, and the name must not reveal the key. */
   readonly name: string;
   readonly clock: Clock;
@@ -63,17 +63,17 @@ export class Project {
 
 /** The projects of a process. */
 interface Registry {
-  readonly ofProcess: Map<string, Project>;
+  readonly ofProcess: Map<string, ProjectState>;
   /** The projects of fakes, which are separate for each fake. */
-  readonly ofFakes: WeakMap<Clock, Map<string, Project>>;
+  readonly ofFakes: WeakMap<Clock, Map<string, ProjectState>>;
 }
 
 // One registry for all copies of the package in a process: the service counts their requests together.
-// Copies may be of different versions, so a change of `Registry` or `Project` needs the next number.
+// Copies may be of different versions, so a change of `Registry` or `ProjectState` needs the next number.
 const registryKey = Symbol.for('postreel.projects.1');
 
 /** Finds the project of this address and this group or key. */
-export function findProject(clock: Clock, baseUrl: string, groupOrKey: string): Project {
+export function findProject(clock: Clock, baseUrl: string, groupOrKey: string): ProjectState {
   const projects = projectsOf(clock);
   const name = fingerprint(`${baseUrl} ${groupOrKey}`);
   const known = projects.get(name);
@@ -83,22 +83,22 @@ export function findProject(clock: Clock, baseUrl: string, groupOrKey: string): 
   if (projects.size >= maxProjects) {
     dropIdle(projects);
   }
-  const project = new Project(name, clock);
+  const project = new ProjectState(name, clock);
   projects.set(name, project);
   return project;
 }
 
-function projectsOf(clock: Clock): Map<string, Project> {
-  const { ofProcess, ofFakes } = registry();
+function projectsOf(clock: Clock): Map<string, ProjectState> {
+  const { ofProcess, ofFakes } = getRegistry();
   if (clock === systemClock) {
     return ofProcess;
   }
-  const projects = ofFakes.get(clock) ?? new Map<string, Project>();
+  const projects = ofFakes.get(clock) ?? new Map<string, ProjectState>();
   ofFakes.set(clock, projects);
   return projects;
 }
 
-function registry(): Registry {
+function getRegistry(): Registry {
   const scope = globalThis as { [registryKey]?: Registry };
   if (!scope[registryKey]) {
     const value: Registry = { ofProcess: new Map(), ofFakes: new WeakMap() };
@@ -108,7 +108,7 @@ function registry(): Registry {
   return scope[registryKey] as Registry; // as: set above
 }
 
-function dropIdle(projects: Map<string, Project>): void {
+function dropIdle(projects: Map<string, ProjectState>): void {
   for (const [name, project] of projects) {
     if (project.isIdle) {
       projects.delete(name);

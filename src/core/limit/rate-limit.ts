@@ -52,7 +52,7 @@ export interface SlotRequest {
 /** Grants slots: the right to send. */
 export interface Budget {
   /** Resolves when a request may be sent. */
-  acquire(turn: SlotRequest): Slot | Promise<Slot>;
+  acquire(request: SlotRequest): Slot | Promise<Slot>;
   /** The service answered 429: send nothing for `delayMs`. Call this before the slot of that request ends. */
   pause(delayMs: number): void;
   /** Replaces the limits. Requests that were sent stay counted. */
@@ -106,8 +106,8 @@ export class LocalBudget implements Budget {
     this.queue = new CallQueue(clock, (ahead) => this.forecast(ahead));
   }
 
-  acquire(turn: SlotRequest): Slot | Promise<Slot> {
-    return this.tryAcquire() ?? this.#wait(turn);
+  acquire(request: SlotRequest): Slot | Promise<Slot> {
+    return this.tryAcquire() ?? this.#wait(request);
   }
 
   /** Returns a slot if one is free and no call waits for it. */
@@ -163,9 +163,9 @@ export class LocalBudget implements Budget {
       : { reason: 'limit', waitMs: fullMs };
   }
 
-  async #wait(turn: SlotRequest): Promise<Slot> {
-    const call = this.queue.join(turn, maxPauseMs(this.limits.windowMs));
-    turn.onWait({ ...call.expected, queued: this.queue.size });
+  async #wait(request: SlotRequest): Promise<Slot> {
+    const call = this.queue.join(request, maxPauseMs(this.limits.windowMs));
+    request.onWait({ ...call.expected, queued: this.queue.size });
     this.pump(); // the timer may be due, and calls that keep coming must not postpone it
     try {
       return await this.granted(call);
@@ -281,7 +281,7 @@ export class LocalBudget implements Budget {
 
 /** A call that waits in the queue. */
 export class QueuedCall {
-  readonly turn: SlotRequest;
+  readonly request: SlotRequest;
   /** The forecast of the wait at its beginning. */
   readonly expected: Forecast;
   readonly givesUpAt: number;
@@ -290,10 +290,10 @@ export class QueuedCall {
   resolve!: (slot: Slot) => void;
   reject!: (reason: unknown) => void;
 
-  constructor(turn: SlotRequest, expected: Forecast, now: number) {
-    this.turn = turn;
+  constructor(request: SlotRequest, expected: Forecast, now: number) {
+    this.request = request;
     this.expected = expected;
-    this.givesUpAt = now + turn.maxWaitMs;
+    this.givesUpAt = now + request.maxWaitMs;
     this.granted = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
@@ -323,20 +323,20 @@ export class CallQueue {
    * Adds a call, unless its wait is sure to be too long. `maxMs` is the longest pause of the service to wait
    * out.
    */
-  join(turn: SlotRequest, maxMs: number): QueuedCall {
-    turn.signal?.throwIfAborted();
-    const forecast = () => this.#forecast(this.#ahead(turn));
+  join(request: SlotRequest, maxMs: number): QueuedCall {
+    request.signal?.throwIfAborted();
+    const forecast = () => this.#forecast(this.#ahead(request));
     const expected = forecast();
     const isTooLong = expected.reason === 'service' && expected.waitMs > maxMs;
-    if (isTooLong || expected.waitMs > turn.maxWaitMs) {
-      throw queueTimeout(expected, turn);
+    if (isTooLong || expected.waitMs > request.maxWaitMs) {
+      throw queueTimeoutError(expected, request);
     }
-    const call = new QueuedCall(turn, expected, this.#clock.now());
-    const giveUp = () => this.#refuse(call, queueTimeout(forecast(), turn));
-    const hasLimit = Number.isFinite(turn.maxWaitMs);
-    const stopTimer = hasLimit ? this.#clock.limit(turn.maxWaitMs, giveUp) : undefined;
-    const stopListening = onAbort(turn.signal, () => this.#refuse(call, turn.signal?.reason));
-    this.#callsOf(turn).set(call, () => {
+    const call = new QueuedCall(request, expected, this.#clock.now());
+    const giveUp = () => this.#refuse(call, queueTimeoutError(forecast(), request));
+    const hasLimit = Number.isFinite(request.maxWaitMs);
+    const stopTimer = hasLimit ? this.#clock.limit(request.maxWaitMs, giveUp) : undefined;
+    const stopListening = onAbort(request.signal, () => this.#refuse(call, request.signal?.reason));
+    this.#callsOf(request).set(call, () => {
       stopTimer?.();
       stopListening();
     });
@@ -345,7 +345,7 @@ export class CallQueue {
 
   /** Removes a call, if it still waits. */
   leave(call: QueuedCall): void {
-    const calls = this.#callsOf(call.turn);
+    const calls = this.#callsOf(call.request);
     calls.get(call)?.();
     calls.delete(call);
   }
@@ -371,7 +371,7 @@ export class CallQueue {
     const endsAt = this.#clock.now() + forecast.waitMs;
     for (const call of this.all()) {
       if (forecast.waitMs > maxMs || call.givesUpAt < endsAt) {
-        this.#refuse(call, queueTimeout(forecast, call.turn)); // each caller gets a separate error
+        this.#refuse(call, queueTimeoutError(forecast, call.request)); // each caller gets a separate error
       }
     }
   }
@@ -390,14 +390,14 @@ export class CallQueue {
   }
 
   /** How many waiting calls would go before such a call. */
-  #ahead(turn: SlotRequest): number {
-    const before = this.#calls.slice(0, priorityOf(turn) + 1);
+  #ahead(request: SlotRequest): number {
+    const before = this.#calls.slice(0, priorityOf(request) + 1);
     return before.reduce((sum, calls) => sum + calls.size, 0);
   }
 
   /** The waiting calls of the same priority. */
-  #callsOf(turn: SlotRequest): Map<QueuedCall, () => void> {
-    return this.#calls[priorityOf(turn)] as Map<QueuedCall, () => void>; // as: one per priority
+  #callsOf(request: SlotRequest): Map<QueuedCall, () => void> {
+    return this.#calls[priorityOf(request)] as Map<QueuedCall, () => void>; // as: one per priority
   }
 }
 
@@ -407,13 +407,16 @@ function priorityOf({ priority, isRepeat }: SlotRequest): number {
 }
 
 /** The error of a call that cannot get a slot in time. */
-export function queueTimeout({ reason, waitMs }: Forecast, turn: SlotRequest): RateLimitError {
+export function queueTimeoutError(
+  { reason, waitMs }: Forecast,
+  request: SlotRequest,
+): RateLimitError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const what =
     reason === 'service'
       ? `The service asked to wait, for about ${seconds} s from now.`
       : `The rate limit leaves no room in time: about ${seconds} s to wait.`;
-  const { method, path, limitedBy } = turn;
+  const { method, path, limitedBy } = request;
   return new RateLimitError(`${what} Try again later, or allow a longer \`${limitedBy}\`.`, {
     code: 'QUEUE_TIMEOUT',
     outcome: 'not-sent',
@@ -433,10 +436,10 @@ export class ClientBudget implements Budget {
     this.#project = project;
   }
 
-  async acquire(turn: SlotRequest): Promise<Slot> {
+  async acquire(request: SlotRequest): Promise<Slot> {
     const { clock } = this.#own;
-    const givesUpAt = clock.now() + turn.maxWaitMs;
-    const reported = reportedOnce(turn);
+    const givesUpAt = clock.now() + request.maxWaitMs;
+    const reported = reportWaitOnce(request);
     const own = await this.#own.acquire(reported);
     try {
       const maxWaitMs = givesUpAt - clock.now();
@@ -469,15 +472,15 @@ export class ClientBudget implements Budget {
 }
 
 /** A copy of a slot request that reports its wait once, and only if the call really waits. */
-export function reportedOnce(turn: SlotRequest): SlotRequest {
+export function reportWaitOnce(request: SlotRequest): SlotRequest {
   let isReported = false;
   const onWait = (event: ThrottledEvent) => {
     if (!isReported && event.waitMs > 0) {
       isReported = true;
-      turn.onWait(event);
+      request.onWait(event);
     }
   };
-  return { ...turn, onWait };
+  return { ...request, onWait };
 }
 
 /** Combines two slots: both end together. */

@@ -5,8 +5,8 @@ import {
   combineSlots,
   CallQueue,
   maxInTransitMs,
-  queueTimeout,
-  reportedOnce,
+  queueTimeoutError,
+  reportWaitOnce,
   lateArrivalMs,
   type Budget,
   type Forecast,
@@ -57,11 +57,11 @@ export class SharedBudget implements Budget {
 
   async acquire(given: SlotRequest): Promise<Slot> {
     this.#warn = (message) => given.onWarning(message);
-    const turn = reportedOnce(given);
+    const request = reportWaitOnce(given);
     if (hasIoContexts()) {
-      return this.#acquireAlone(turn);
+      return this.#acquireAlone(request);
     }
-    const call = this.#queue.join(turn, maxPauseMs(this.#limits.windowMs));
+    const call = this.#queue.join(request, maxPauseMs(this.#limits.windowMs));
     this.#own.queuedElsewhere++;
     void this.#pump();
     try {
@@ -123,7 +123,7 @@ export class SharedBudget implements Budget {
   }
 
   async #round(signal: AbortSignal): Promise<void> {
-    const turn: SlotRequest = {
+    const request: SlotRequest = {
       method: '',
       path: '',
       priority: 'interactive',
@@ -134,7 +134,7 @@ export class SharedBudget implements Budget {
       onWait: (event) => this.#report(event),
       onWarning: this.#warn,
     };
-    const slots = await this.#take(turn, () => Math.min(this.#queue.size, maxSlotsAtOnce));
+    const slots = await this.#take(request, () => Math.min(this.#queue.size, maxSlotsAtOnce));
     if ('waitMs' in slots) {
       this.#refuse(slots);
       this.#report(slots);
@@ -149,20 +149,20 @@ export class SharedBudget implements Budget {
   }
 
   // On Workers no request may resume another one, so each call asks the store for itself.
-  async #acquireAlone(turn: SlotRequest): Promise<Slot> {
-    turn.signal?.throwIfAborted();
-    const givesUpAt = this.#clock.now() + turn.maxWaitMs;
+  async #acquireAlone(request: SlotRequest): Promise<Slot> {
+    request.signal?.throwIfAborted();
+    const givesUpAt = this.#clock.now() + request.maxWaitMs;
     for (;;) {
       const maxWaitMs = givesUpAt - this.#clock.now();
-      const slots = await this.#take({ ...turn, maxWaitMs }, () => 1);
+      const slots = await this.#take({ ...request, maxWaitMs }, () => 1);
       if (!('waitMs' in slots)) {
         return slots[0] as Slot; // as: there is at least one
       }
       if (slots.reason === 'service' || slots.waitMs > maxWaitMs) {
-        throw queueTimeout(slots, turn);
+        throw queueTimeoutError(slots, request);
       }
-      turn.onWait({ ...slots, queued: this.#own.state().queued + 1 });
-      await sleep(askAgainMs(slots.waitMs), turn.signal, this.#clock);
+      request.onWait({ ...slots, queued: this.#own.state().queued + 1 });
+      await sleep(askAgainMs(slots.waitMs), request.signal, this.#clock);
     }
   }
 
@@ -170,8 +170,8 @@ export class SharedBudget implements Budget {
    * Takes slots both locally and in the store: as many as are wanted and free. Resolves to the forecast of the
    * wait if no slot is free.
    */
-  async #take(turn: SlotRequest, wanted: () => number): Promise<Slot[] | Forecast> {
-    const own = [await this.#own.acquire(turn)];
+  async #take(request: SlotRequest, wanted: () => number): Promise<Slot[] | Forecast> {
+    const own = [await this.#own.acquire(request)];
     while (own.length < wanted()) {
       const more = this.#own.tryAcquire();
       if (!more) {
@@ -180,7 +180,7 @@ export class SharedBudget implements Budget {
       own.push(more);
     }
     const cancelFrom = (index: number) => own.splice(index).forEach((slot) => slot.cancel());
-    const answer = await this.#ask(own.length, turn.signal).catch((reason: unknown) => {
+    const answer = await this.#ask(own.length, request.signal).catch((reason: unknown) => {
       cancelFrom(0);
       throw reason;
     });
@@ -269,8 +269,8 @@ export class SharedBudget implements Budget {
   }
 
   #report(event: Omit<ThrottledEvent, 'queued'>): void {
-    for (const { turn } of this.#queue.all()) {
-      turn.onWait({ ...event, queued: this.#queue.size });
+    for (const { request } of this.#queue.all()) {
+      request.onWait({ ...event, queued: this.#queue.size });
     }
   }
 

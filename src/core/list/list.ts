@@ -1,13 +1,13 @@
 import { macrotask } from '../async.js';
 import { readOptions, atLeast, type OptionKinds } from '../options.js';
 import { UnexpectedResponseError } from '../errors.js';
-import { largestPage, type List, type Route } from '../call/route.js';
+import { largestPage, type ListResult, type Route } from '../call/route.js';
 import type { ItemIterator, Page, Paginated } from '../types.js';
 import { isRecord } from '../values.js';
 
 /**
  * Lists. Three parts, from the response to the loop: reading a page (`readList`), finding the next page
- * (`nextQuery`), and the ways to read a whole list (`PagedList`), with pages requested in advance.
+ * (`nextQueryOf`), and the ways to read a whole list (`PagedList`), with pages requested in advance.
  */
 
 /** The query of one page. */
@@ -24,7 +24,7 @@ export interface RawPage {
   readonly totalPages?: number | undefined;
 }
 
-type ListFacts = Pick<List<unknown>, 'list' | 'sizeParameter' | 'itemsName'>;
+type ListFacts = Pick<ListResult<unknown>, 'list' | 'sizeParameter' | 'itemsName'>;
 
 // ---- reading a page
 
@@ -80,7 +80,7 @@ function positionOf(body: Record<string, unknown>): Omit<RawPage, 'items'> {
  * The query of the next page; `undefined` if this page is the last. `unread` is the number of items that are
  * still missing from the total, if the total and the number of earlier items are known.
  */
-function nextQuery(
+function nextQueryOf(
   page: RawPage,
   query: PageQuery,
   facts: ListFacts,
@@ -90,7 +90,7 @@ function nextQuery(
     return undefined;
   }
   if (page.cursor !== undefined) {
-    return without({ ...query, cursor: page.cursor }, 'page');
+    return omitField({ ...query, cursor: page.cursor }, 'page');
   }
   // Without a cursor, a page without items is the last, even if `hasMore` is true.
   const isCursorList = query['cursor'] !== undefined && page.page === undefined;
@@ -106,7 +106,7 @@ function nextQuery(
   const isFollowed =
     page.totalPages === undefined ? isNumbered && isUnread : current < page.totalPages;
   return page.hasMore === true || isFollowed
-    ? without({ ...query, page: current + 1 }, 'cursor')
+    ? omitField({ ...query, page: current + 1 }, 'cursor')
     : undefined;
 }
 
@@ -120,15 +120,15 @@ function cursorOf(query: PageQuery, facts: ListFacts): string | undefined {
   return page === undefined ? undefined : `page:${page}${size === undefined ? '' : `/${size}`}`;
 }
 
-/** Reads a cursor of `cursorOf()` back into a page number and size. */
-function startQuery(query: PageQuery, facts: ListFacts): PageQuery {
+/** Replaces a cursor of `cursorOf()` by its page number and size. */
+function resolveCursor(query: PageQuery, facts: ListFacts): PageQuery {
   const { cursor } = query;
   const match = typeof cursor === 'string' ? /^page:(\d+)(?:\/(\d+))?$/.exec(cursor) : null;
   if (!match) {
     return query;
   }
   const size = facts.sizeParameter && match[2] ? { [facts.sizeParameter]: Number(match[2]) } : {};
-  return without({ ...size, ...query, page: Number(match[1]) }, 'cursor');
+  return omitField({ ...size, ...query, page: Number(match[1]) }, 'cursor');
 }
 
 function isStart(query: PageQuery): boolean {
@@ -141,14 +141,14 @@ function numberOf(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
-function without(query: Record<string, unknown>, dropped: string): PageQuery {
+function omitField(query: Record<string, unknown>, dropped: string): PageQuery {
   return Object.fromEntries(Object.entries(query).filter(([name]) => name !== dropped));
 }
 
 // ---- the ways to read a list
 
-/** The call for one page. `hasLeft`: its request has been sent. */
-type PageCall = PromiseLike<unknown> & { readonly hasLeft?: boolean };
+/** The call for one page. `isSent`: has its request been sent? */
+type PageCall = PromiseLike<unknown> & { readonly isSent?: boolean };
 
 /** The dependencies of a list, in addition to its row and query. */
 interface ListParts {
@@ -162,7 +162,7 @@ const toArrayOptions: OptionKinds<{ max?: number | undefined }> = { max: atLeast
 
 /** A list whose pages are requested on demand. Each way to read it starts at its first page. */
 export class PagedList<T> implements Paginated<T> {
-  readonly #facts: List<unknown>;
+  readonly #facts: ListResult<unknown>;
   readonly #route: Route;
   readonly #query: PageQuery;
   readonly #parts: ListParts;
@@ -170,8 +170,8 @@ export class PagedList<T> implements Paginated<T> {
 
   constructor(route: Route, query: object | undefined, parts: ListParts) {
     this.#route = route;
-    this.#facts = route.returns as List<unknown>; // as: only rows of lists get here
-    this.#query = startQuery({ ...query }, this.#facts);
+    this.#facts = route.returns as ListResult<unknown>; // as: only rows of lists get here
+    this.#query = resolveCursor({ ...query }, this.#facts);
     this.#parts = parts;
   }
 
@@ -180,7 +180,7 @@ export class PagedList<T> implements Paginated<T> {
     onPage?: ((page: Page<T>) => Value | PromiseLike<Value>) | null,
     onError?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null,
   ): Promise<Value | Caught> {
-    this.#first ??= this.#walk().load(this.#query);
+    this.#first ??= this.#createLoader().load(this.#query);
     return this.#first.then(onPage, onError);
   }
 
@@ -196,16 +196,18 @@ export class PagedList<T> implements Paginated<T> {
   }
 
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
-    const ahead = new Prefetcher<T>(this.#parts.prefetch ?? 0, Number.POSITIVE_INFINITY);
+    const prefetcher = new Prefetcher<T>(this.#parts.prefetch ?? 0, Number.POSITIVE_INFINITY);
     try {
-      let page: ListPage<T> | undefined = await this.#walk().load(this.#sized(largestPage));
+      let page: ListPage<T> | undefined = await this.#createLoader().load(
+        this.#withSize(largestPage),
+      );
       while (page) {
-        await ahead.follow(page);
+        await prefetcher.follow(page);
         yield page;
-        page = await ahead.take(page);
+        page = await prefetcher.take(page);
       }
     } finally {
-      ahead.stop();
+      prefetcher.stop();
     }
   }
 
@@ -230,33 +232,37 @@ export class PagedList<T> implements Paginated<T> {
     return first;
   }
 
-  #items(max: number): Items<T> {
-    const query = this.#sized(Math.min(largestPage, max));
-    const ahead = new Prefetcher<T>(this.#parts.prefetch ?? 1, max);
-    return new Items(() => this.#walk().load(query), cursorOf(query, this.#facts), ahead);
+  #items(max: number): PagedItems<T> {
+    const query = this.#withSize(Math.min(largestPage, max));
+    const prefetcher = new Prefetcher<T>(this.#parts.prefetch ?? 1, max);
+    return new PagedItems(
+      () => this.#createLoader().load(query),
+      cursorOf(query, this.#facts),
+      prefetcher,
+    );
   }
 
   /** The query for pages of this size, unless the caller chose a size. */
-  #sized(size: number): PageQuery {
+  #withSize(size: number): PageQuery {
     const { sizeParameter } = this.#facts;
     return sizeParameter === undefined || this.#query[sizeParameter] !== undefined
       ? this.#query
       : { ...this.#query, [sizeParameter]: size };
   }
 
-  #walk(): Walk<T> {
-    return new Walk(this.#route, this.#facts, this.#parts);
+  #createLoader(): PageLoader<T> {
+    return new PageLoader(this.#route, this.#facts, this.#parts);
   }
 }
 
-/** The position of a page in a walk through a list. */
-interface Place {
-  /** 0 for the first page of the walk. */
+/** The position of a page in the list. */
+interface PagePosition {
+  /** 0 for the first page that was loaded. */
   readonly index: number;
   /** The total of the first page: later pages report 0. */
   readonly total: number | undefined;
   readonly before: RawPage | undefined;
-  /** The number of items on the pages before this one; `undefined` if the walk began in the middle. */
+  /** The number of items on the pages before this one; `undefined` if the first loaded page is in the middle. */
   readonly itemsBefore: number | undefined;
 }
 
@@ -265,9 +271,9 @@ const maxCursors = 10_000;
 // A list may have empty pages, e.g. where the service filtered items out, but not this many in a row.
 const maxEmptyPages = 100;
 
-/** One walk through a list: loads its pages and detects loops. */
-class Walk<T> {
-  readonly facts: List<unknown>;
+/** Loads the pages of a list, one after another, and detects loops. */
+class PageLoader<T> {
+  readonly facts: ListResult<unknown>;
   readonly parts: ListParts;
   readonly #route: Route;
   /** The page index at which each cursor was used: the same page may be loaded twice. */
@@ -275,32 +281,32 @@ class Walk<T> {
   #latest: PageCall | undefined;
   #lastFilled = 0;
 
-  constructor(route: Route, facts: List<unknown>, parts: ListParts) {
+  constructor(route: Route, facts: ListResult<unknown>, parts: ListParts) {
     this.#route = route;
     this.facts = facts;
     this.parts = parts;
   }
 
-  async load(query: PageQuery, place?: Place): Promise<ListPage<T>> {
+  async load(query: PageQuery, position?: PagePosition): Promise<ListPage<T>> {
     const itemsBefore = isStart(query) ? 0 : undefined;
-    const at = place ?? { index: 0, total: undefined, before: undefined, itemsBefore };
+    const at = position ?? { index: 0, total: undefined, before: undefined, itemsBefore };
     this.#remember(cursorOf(query, this.facts), at.index);
     this.#latest = this.parts.fetch(query);
     const raw = (await this.#latest) as RawPage; // as: read by `readList()`
-    if (at.before && repeats(raw, at.before)) {
-      throw this.#circle('page');
+    if (at.before && isRepeated(raw, at.before)) {
+      throw this.#loopError('page');
     }
     if (raw.items.length > 0) {
       this.#lastFilled = Math.max(this.#lastFilled, at.index);
     } else if (at.index - this.#lastFilled >= maxEmptyPages) {
-      throw this.#circle('empty page');
+      throw this.#loopError('empty page');
     }
     return new ListPage<T>(this, query, at, raw);
   }
 
   /** Has the latest page's request been sent? */
-  get hasLeft(): boolean {
-    return this.#latest?.hasLeft ?? true;
+  get isSent(): boolean {
+    return this.#latest?.isSent ?? true;
   }
 
   // Forgets the oldest cursors, so that memory stays constant.
@@ -309,7 +315,7 @@ class Walk<T> {
       return;
     }
     if ((this.#seen.get(cursor) ?? index) !== index) {
-      throw this.#circle('cursor');
+      throw this.#loopError('cursor');
     }
     this.#seen.set(cursor, index);
     if (this.#seen.size > maxCursors) {
@@ -318,7 +324,7 @@ class Walk<T> {
     }
   }
 
-  #circle(what: string): UnexpectedResponseError {
+  #loopError(what: string): UnexpectedResponseError {
     const { method, path } = this.#route;
     return new UnexpectedResponseError(
       `${method} ${path} sent the same ${what} twice, so the list would never end. Its items so far are complete up to there.`,
@@ -328,7 +334,7 @@ class Walk<T> {
 }
 
 // Compares only pages that are requested by number: two cursors may lead to equal items without a loop.
-function repeats(page: RawPage, before: RawPage): boolean {
+function isRepeated(page: RawPage, before: RawPage): boolean {
   if (before.cursor !== undefined || page.items.length === 0) {
     return false;
   }
@@ -342,29 +348,29 @@ class ListPage<T> implements Page<T> {
   readonly total: number | undefined;
   readonly hasMore: boolean;
   readonly cursor: string | undefined;
-  readonly #walk: Walk<T>;
+  readonly #loader: PageLoader<T>;
   readonly #query: PageQuery;
-  readonly #place: Place;
+  readonly #position: PagePosition;
   readonly #next: PageQuery | undefined;
   readonly #raw: RawPage;
 
-  constructor(walk: Walk<T>, query: PageQuery, place: Place, raw: RawPage) {
-    const { facts, parts } = walk;
-    const total = place.total ?? raw.total;
-    const isKnown = total !== undefined && place.itemsBefore !== undefined;
-    const came = (place.itemsBefore ?? 0) + raw.items.length;
+  constructor(loader: PageLoader<T>, query: PageQuery, position: PagePosition, raw: RawPage) {
+    const { facts, parts } = loader;
+    const total = position.total ?? raw.total;
+    const isKnown = total !== undefined && position.itemsBefore !== undefined;
+    const came = (position.itemsBefore ?? 0) + raw.items.length;
     const unread = isKnown ? Math.max(0, total - came) : 0;
-    this.#walk = walk;
+    this.#loader = loader;
     this.#query = query;
-    this.#place = place;
+    this.#position = position;
     this.#raw = raw;
-    this.#next = nextQuery(raw, query, facts, unread);
+    this.#next = nextQueryOf(raw, query, facts, unread);
     this.items = raw.items as readonly T[]; // as: the row's type of items
     this.hasMore = this.#next !== undefined;
     this.cursor = this.#next && cursorOf(this.#next, facts);
     // Pages after the first report 0: it is a total only if the list starts and ends with this page.
     const isEmptyList = raw.items.length === 0 && !this.hasMore && isStart(query);
-    this.total = place.total ?? (raw.total === 0 && !isEmptyList ? undefined : raw.total);
+    this.total = position.total ?? (raw.total === 0 && !isEmptyList ? undefined : raw.total);
     if (!this.hasMore && unread > 0) {
       parts.warn?.(
         `The list ended after ${came} of ${total} items: it changed while it was read. If you change its items, collect them first: \`await list.toArray()\`.`,
@@ -373,11 +379,11 @@ class ListPage<T> implements Page<T> {
   }
 
   async nextPage(): Promise<ListPage<T> | undefined> {
-    const { index, itemsBefore } = this.#place;
+    const { index, itemsBefore } = this.#position;
     const before = itemsBefore === undefined ? undefined : itemsBefore + this.items.length;
     return (
       this.#next &&
-      this.#walk.load(this.#next, {
+      this.#loader.load(this.#next, {
         index: index + 1,
         total: this.total,
         before: this.#raw,
@@ -387,33 +393,37 @@ class ListPage<T> implements Page<T> {
   }
 
   /** Has the latest page's request been sent? */
-  get hasNextLeft(): boolean {
-    return this.#walk.hasLeft;
+  get isNextSent(): boolean {
+    return this.#loader.isSent;
   }
 
   [Symbol.asyncIterator](): ItemIterator<T> {
-    const { facts, parts } = this.#walk;
-    const ahead = new Prefetcher<T>(parts.prefetch ?? 1, Number.POSITIVE_INFINITY);
-    return new Items<T>(() => Promise.resolve(this), cursorOf(this.#query, facts), ahead);
+    const { facts, parts } = this.#loader;
+    const prefetcher = new Prefetcher<T>(parts.prefetch ?? 1, Number.POSITIVE_INFINITY);
+    return new PagedItems<T>(() => Promise.resolve(this), cursorOf(this.#query, facts), prefetcher);
   }
 }
 
 /** Iterates over the items of a list, with pages requested before its consumer needs them. */
-class Items<T> implements ItemIterator<T> {
+class PagedItems<T> implements ItemIterator<T> {
   readonly #start: () => Promise<ListPage<T>>;
-  readonly #ahead: Prefetcher<T>;
+  readonly #prefetcher: Prefetcher<T>;
   #page: ListPage<T> | undefined;
   #pageCursor: string | undefined;
   #index = 0;
-  /** Resolves when every call of `next()` so far has been answered. `#turns` counts those that have not. */
-  #turn: Promise<unknown> = Promise.resolve();
-  #turns = 0;
+  /** Resolves when every call of `next()` so far is done. `#runningCalls` counts the calls that are not. */
+  #lastCall: Promise<unknown> = Promise.resolve();
+  #runningCalls = 0;
   #isOver = false;
 
-  constructor(start: () => Promise<ListPage<T>>, cursor: string | undefined, ahead: Prefetcher<T>) {
+  constructor(
+    start: () => Promise<ListPage<T>>,
+    cursor: string | undefined,
+    prefetcher: Prefetcher<T>,
+  ) {
     this.#start = start;
     this.#pageCursor = cursor;
-    this.#ahead = ahead;
+    this.#prefetcher = prefetcher;
   }
 
   get cursor(): string | undefined {
@@ -427,19 +437,19 @@ class Items<T> implements ItemIterator<T> {
 
   /** The next item. Overlapping calls are answered in order. */
   next(): Promise<IteratorResult<T, undefined>> {
-    const item = this.#turns === 0 ? this.#takeItem() : undefined;
+    const item = this.#runningCalls === 0 ? this.#takeItem() : undefined;
     if (item) {
       return Promise.resolve(item);
     }
-    this.#turns++;
-    const turn = this.#turn.then(() => this.#advance()).finally(() => this.#turns--);
-    this.#turn = turn.catch(() => undefined);
-    return turn;
+    this.#runningCalls++;
+    const call = this.#lastCall.then(() => this.#advance()).finally(() => this.#runningCalls--);
+    this.#lastCall = call.catch(() => undefined);
+    return call;
   }
 
   return(): Promise<IteratorResult<T, undefined>> {
     this.#isOver = true;
-    this.#ahead.stop();
+    this.#prefetcher.stop();
     return Promise.resolve({ done: true, value: undefined });
   }
 
@@ -450,7 +460,7 @@ class Items<T> implements ItemIterator<T> {
         return item;
       }
       const before = this.#page;
-      const page = await (before ? this.#ahead.take(before) : this.#start());
+      const page = await (before ? this.#prefetcher.take(before) : this.#start());
       if (!page) {
         this.#isOver = true;
         continue;
@@ -458,7 +468,7 @@ class Items<T> implements ItemIterator<T> {
       this.#pageCursor = before ? before.cursor : this.#pageCursor;
       this.#page = page;
       this.#index = 0;
-      await this.#ahead.follow(page);
+      await this.#prefetcher.follow(page);
     }
   }
 
@@ -513,7 +523,7 @@ class Prefetcher<T> {
     }
     // A request is sent only when the event loop turns, which a busy consumer prevents. The wait here is at
     // most ten turns, because the request may have to wait for the rate limit.
-    for (let turn = 0; turn < 10 && this.#coming.length > 0 && !page.hasNextLeft; turn++) {
+    for (let turn = 0; turn < 10 && this.#coming.length > 0 && !page.isNextSent; turn++) {
       await macrotask();
     }
     if (this.#coming.length > 0) {

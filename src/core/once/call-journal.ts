@@ -1,7 +1,7 @@
 import { InvalidRequestError, invalidRequest } from '../errors.js';
 import { oneOf, readOptions } from '../options.js';
 import { isRecord } from '../values.js';
-import { journalMissing, placeOf } from './key.js';
+import { journalMissingError, storeKeyOf } from './key.js';
 import type { KeyScope } from './key-scope.js';
 import { isAlive, isIdle } from './ledger.js';
 
@@ -31,12 +31,12 @@ export interface CallJournal {
 }
 
 /** Reads and changes the journal of a client; each method throws if the client has none. */
-export function callJournal(keys: KeyScope | undefined): CallJournal {
+export function createCallJournal(keys: KeyScope | undefined): CallJournal {
   const required = () => {
     if (keys) {
       return keys;
     }
-    throw journalMissing('`client.journal`');
+    throw journalMissingError('`client.journal`');
   };
   return {
     async list(query = {}) {
@@ -52,10 +52,10 @@ export function callJournal(keys: KeyScope | undefined): CallJournal {
     async forget(key, where) {
       const { ledger, scope, queueScope } = required();
       const call = requireForgettable(key, where);
-      const place = placeOf(call.startsWith('queue ') ? queueScope : scope, { key, call });
-      let found = await ledger.find(place);
+      const storeKey = storeKeyOf(call.startsWith('queue ') ? queueScope : scope, { key, call });
+      let found = await ledger.find(storeKey);
       const isKnown = found !== undefined;
-      for (; found; found = await ledger.find(place)) {
+      for (; found; found = await ledger.find(storeKey)) {
         if (isAlive(found)) {
           const message = `The call ${call} with the key "${key}" is under way. Wait for its end first.`;
           throw new InvalidRequestError(message, { code: 'ONCE_UNDER_WAY', outcome: 'not-sent' });
@@ -63,7 +63,7 @@ export function callJournal(keys: KeyScope | undefined): CallJournal {
         await ledger.remove(found);
       }
       // Also remove the answers that were written under separate keys: see `Ledger.keepBeside()`.
-      for await (const beside of ledger.entries(`${place}/`)) {
+      for await (const beside of ledger.entries(`${storeKey}/`)) {
         await ledger.remove(beside);
       }
       return isKnown;
@@ -77,15 +77,15 @@ const listOwner = { name: '`client.journal.list()`', example: "{ state: 'unknown
 async function* entriesOf(keys: KeyScope): AsyncGenerator<JournalEntry, void, undefined> {
   const { ledger, scope, queueScope, owner } = keys;
   for (const one of [scope, queueScope]) {
-    for await (const known of ledger.entries(`once/${one}/`)) {
-      const { key, call, state } = known.entry;
-      const isOwn = one === scope ? key !== '' : known.entry.owner === owner;
+    for await (const stored of ledger.entries(`once/${one}/`)) {
+      const { key, call, state } = stored.entry;
+      const isOwn = one === scope ? key !== '' : stored.entry.owner === owner;
       if (isOwn && keys.hasCall(call)) {
-        const isDead = state === 'claimed' && !isAlive(known);
-        if (isDead && isIdle(known)) {
+        const isDead = state === 'claimed' && !isAlive(stored);
+        if (isDead && isIdle(stored)) {
           continue; // the key is free
         }
-        yield { key, call, state: isDead ? 'unknown' : state, ageMs: known.ageMs };
+        yield { key, call, state: isDead ? 'unknown' : state, ageMs: stored.ageMs };
       }
     }
   }

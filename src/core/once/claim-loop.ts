@@ -1,13 +1,13 @@
 import { sleep } from '../async.js';
 import { hasIoContexts } from '../runtime.js';
-import { inTime, notSentInTime, type CallState, type Deadline } from '../call/call.js';
+import { inTime, notSentInTimeError, type CallState, type Deadline } from '../call/call.js';
 import { TimeoutError } from '../errors.js';
 import {
   isAlive,
   isAnswered,
   isIdle,
   leftMsOf,
-  takenOver,
+  restorableOf,
   type Answered,
   type StoredEntry,
 } from './ledger.js';
@@ -15,7 +15,7 @@ import {
 /** A call under an idempotency key. */
 export interface KeyedCall<T> {
   /** The full key in the store. */
-  readonly place: string;
+  readonly storeKey: string;
   /** Is the call sent again if it is unknown whether an earlier one took effect? */
   readonly sendsUnknown: boolean;
   readonly state: CallState;
@@ -25,10 +25,10 @@ export interface KeyedCall<T> {
   /** Builds the result from an answered entry; `undefined` if the call is to be sent again over this entry. */
   replay(answered: StoredEntry<Answered>): T | undefined | Promise<T | undefined>;
   /**
-   * Claims the key and sends the call. The claim replaces the entry `over`, if there is one. Resolves to `undefined`
+   * Claims the key and sends the call. The claim replaces the entry `replaced`, if there is one. Resolves to `undefined`
    * if another process claimed the key first; in that case nothing was sent.
    */
-  send(over: StoredEntry | undefined): Promise<T | undefined>;
+  send(replaced: StoredEntry | undefined): Promise<T | undefined>;
   /** The error if an earlier call with the key may have taken effect. */
   unknownError(found: StoredEntry): Error;
   /** Called before each wait for the call of another process, with the time that the wait may take. */
@@ -60,18 +60,18 @@ export class ClaimLoop {
 
   /** Resolves to the result of an earlier call with the key, or sends the call. */
   async run<T>(call: KeyedCall<T>): Promise<T> {
-    const { place, deadline } = call;
+    const { storeKey, deadline } = call;
     for (;;) {
       // On Workers no request may wait for another one, so the journal alone decides.
-      const other = hasIoContexts() ? undefined : this.#running.get(place);
+      const other = hasIoContexts() ? undefined : this.#running.get(storeKey);
       if (other) {
         const ended = other.catch(() => undefined);
         await whileClaimed(call, () => inTime(ended, deadline));
         continue;
       }
       const run = this.#findOrSend(call);
-      this.#running.set(place, run);
-      const result = await run.finally(() => this.#running.delete(place));
+      this.#running.set(storeKey, run);
+      const result = await run.finally(() => this.#running.delete(storeKey));
       if (result !== undefined) {
         return result;
       }
@@ -100,7 +100,7 @@ export class ClaimLoop {
       return call.send(found);
     }
     if (call.sendsUnknown) {
-      return call.send(takenOver(found));
+      return call.send(restorableOf(found));
     }
     call.state.outcome = 'unknown';
     throw call.unknownError(found);
@@ -128,7 +128,7 @@ async function waitFor<T>(claimed: StoredEntry, call: KeyedCall<T>): Promise<voi
   const { deadlineAt, signal, clock } = call.deadline;
   const leftMs = deadlineAt - clock.now();
   if (leftMs <= 0) {
-    throw notSentInTime(call.deadline);
+    throw notSentInTimeError(call.deadline);
   }
   const maxWaitMs = Math.min(leftMsOf(claimed), leftMs);
   call.onWait(claimed, maxWaitMs);

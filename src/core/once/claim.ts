@@ -15,13 +15,13 @@ export function claimLimitMs(timeoutMs: number): number {
 /** Claims a key for a call that is about to be sent: see `Ledger.claim()`. */
 export async function holdClaim(
   ledger: Ledger,
-  place: string,
+  storeKey: string,
   claim: Claimed,
-  over: StoredEntry | undefined,
+  replaced: StoredEntry | undefined,
 ): Promise<HeldClaim | undefined> {
   const claimedAt = ledger.clock.now();
-  const known = await ledger.claim(place, claim, over);
-  return known && new HeldClaim(known, ledger, claimedAt);
+  const stored = await ledger.claim(storeKey, claim, replaced);
+  return stored && new HeldClaim(stored, ledger, claimedAt);
 }
 
 /**
@@ -32,7 +32,7 @@ export async function holdClaim(
 export class HeldClaim {
   readonly #ledger: Ledger;
   readonly #limitMs: number;
-  #known: StoredEntry<Claimed>;
+  #stored: StoredEntry<Claimed>;
   #renewals = 0;
   /** Other processes consider the call to be running until this time. Each confirmed renewal moves it. */
   #aliveUntil: number;
@@ -40,10 +40,10 @@ export class HeldClaim {
   #isReleased = false;
 
   /** @param claimedAt - When the claim was sent to the store, by the ledger's clock. */
-  constructor(known: StoredEntry<Claimed>, ledger: Ledger, claimedAt: number) {
+  constructor(stored: StoredEntry<Claimed>, ledger: Ledger, claimedAt: number) {
     this.#ledger = ledger;
-    this.#known = known;
-    this.#limitMs = known.entry.limitMs;
+    this.#stored = stored;
+    this.#limitMs = stored.entry.limitMs;
     this.#aliveUntil = claimedAt + this.#limitMs;
     this.#schedule();
   }
@@ -55,14 +55,14 @@ export class HeldClaim {
 
   /** Notes that the call has certainly done nothing so far: see `Claimed.idle`. */
   async markIdle(): Promise<void> {
-    await this.#change({ ...this.#known.entry, idle: true });
+    await this.#change({ ...this.#stored.entry, idle: true });
   }
 
   /** Stops the renewals. Returns the claim as the store holds it. */
   release(): StoredEntry<Claimed> {
     this.#isReleased = true;
     this.#stopTimer();
-    return this.#known;
+    return this.#stored;
   }
 
   #schedule(): void {
@@ -78,7 +78,7 @@ export class HeldClaim {
       return; // a renewal would revive a claim that other processes have seen expire
     }
     const startedAt = this.#ledger.clock.now();
-    const renewed: Claimed = { ...this.#known.entry, renewals: ++this.#renewals };
+    const renewed: Claimed = { ...this.#stored.entry, renewals: ++this.#renewals };
     const tried = this.#change(renewed);
     this.#schedule();
     if ((await tried) && !this.#isReleased) {
@@ -88,8 +88,8 @@ export class HeldClaim {
 
   /** Resolves to whether the store has confirmed the change at the first try. */
   #change(claim: Claimed): Promise<boolean> {
-    const { known, tried } = this.#ledger.change(this.#known, claim);
-    this.#known = known ?? this.#known;
+    const { stored, tried } = this.#ledger.change(this.#stored, claim);
+    this.#stored = stored ?? this.#stored;
     return tried;
   }
 }

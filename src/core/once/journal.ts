@@ -127,7 +127,7 @@ export class SortedTexts {
     const isBehind = after !== undefined && after >= prefix;
     const items: JournalItem[] = [];
     for (
-      let place = firstPlace(keys, isBehind ? after : prefix, isBehind);
+      let place = findFirstIndex(keys, isBehind ? after : prefix, isBehind);
       place < keys.length && items.length < limit && keys[place]?.startsWith(prefix);
       place++
     ) {
@@ -138,7 +138,7 @@ export class SortedTexts {
 }
 
 /** The index of the first key that is at least `text`; with `isAbove`, of the first key after it. */
-function firstPlace(keys: readonly string[], text: string, isAbove: boolean): number {
+function findFirstIndex(keys: readonly string[], text: string, isAbove: boolean): number {
   let low = 0;
   let high = keys.length;
   while (low < high) {
@@ -159,10 +159,10 @@ const maxPartLength = 200;
 
 /** Joins parts to one name of printable ASCII. Different parts always make different names. */
 export function nameOf(parts: readonly string[]): string {
-  return parts.map(escaped).join('/');
+  return parts.map(escapePart).join('/');
 }
 
-function escaped(part: string): string {
+function escapePart(part: string): string {
   // Escape by code unit, because most stores reject half of a surrogate pair.
   const text = part.replace(
     /[^!-~]|[%/]/g,

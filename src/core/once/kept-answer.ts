@@ -28,7 +28,7 @@ export function compactAnswer(
   const same: KeptAnswer['same'][number][] = [];
   const without = (value: unknown, path: Path): unknown => {
     if (typeof value !== 'string') {
-      return mapped(value, (part, name) => without(part, [...path, name]));
+      return mapParts(value, (part, name) => without(part, [...path, name]));
     }
     const whole = value === '' ? undefined : places.get(value);
     if (whole !== undefined) {
@@ -92,7 +92,7 @@ function textsOf(request: unknown): readonly string[] {
   return [...texts, ...texts.map((text) => text.trim().toLowerCase())];
 }
 
-function mapped(value: unknown, map: (part: unknown, name: string | number) => unknown): unknown {
+function mapParts(value: unknown, map: (part: unknown, name: string | number) => unknown): unknown {
   if (Array.isArray(value)) {
     return value.map((part: unknown, place) => map(part, place));
   }

@@ -9,7 +9,7 @@ export interface OnceKey {
   /** The call, as the journal lists it. */
   readonly call: string;
   /** The fingerprint of the request's content. Empty for `sendEach()`, whose keys accept any content. */
-  readonly print: string;
+  readonly contentHash: string;
   /** Makes the call again if its outcome is unknown. */
   readonly sendsUnknown: boolean;
   /**
@@ -19,13 +19,13 @@ export interface OnceKey {
   readonly keep?: (data: unknown) => unknown;
 }
 
-/** The place of a key in the store. */
-export function placeOf(scope: string, { key, call }: Pick<OnceKey, 'key' | 'call'>): string {
+/** The full key in the store, for the key of a call. */
+export function storeKeyOf(scope: string, { key, call }: Pick<OnceKey, 'key' | 'call'>): string {
   return `once/${scope}/${nameOf([call, key])}`;
 }
 
 /** The error if the client has no journal. */
-export function journalMissing(name: string): ConfigurationError {
+export function journalMissingError(name: string): ConfigurationError {
   return new ConfigurationError(
     `${name} needs a journal: create the client with one, \`new MessagingClient({ journal })\` or \`new MediaClient({ journal })\`, where \`journal\` is for example \`fileJournal('journal.jsonl')\` of postreel/node.`,
     { code: 'JOURNAL_MISSING' },
@@ -33,7 +33,7 @@ export function journalMissing(name: string): ConfigurationError {
 }
 
 /** Serializes content: equal contents give the same text, whatever the order of their fields. */
-export function canonical(content: unknown): string {
+export function toCanonicalJson(content: unknown): string {
   return JSON.stringify([content], (_, field: unknown) =>
     isRecord(field)
       ? Object.fromEntries(Object.entries(field).sort(([one], [other]) => (one < other ? -1 : 1)))
@@ -44,9 +44,9 @@ export function canonical(content: unknown): string {
 /** Throws if the key was used with other content. */
 export function requireSameContent(
   found: StoredEntry | undefined,
-  { key, call, print }: Pick<OnceKey, 'key' | 'call' | 'print'>,
+  { key, call, contentHash }: Pick<OnceKey, 'key' | 'call' | 'contentHash'>,
 ): void {
-  if (!found || found.entry.print === print) {
+  if (!found || found.entry.print === contentHash) {
     return;
   }
   throw new InvalidRequestError(
@@ -56,7 +56,7 @@ export function requireSameContent(
 }
 
 /** The warning of a call that waits for another process's call with the same key. */
-export function waitingForClaim(
+export function claimWaitWarning(
   { key, call }: Pick<OnceKey, 'key' | 'call'>,
   leftMs: number,
 ): string {

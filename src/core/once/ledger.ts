@@ -9,7 +9,7 @@ import { nameOf, type JournalItem, type JournalStore } from './journal.js';
  */
 export type KeyEntry = Claimed | Unknown | Answered;
 
-interface Written {
+interface EntryFacts {
   /** A unique id. It tells this claim from every other, even if a write arrives late or twice. */
   readonly id: string;
   /** The key as the caller gave it. */
@@ -23,7 +23,7 @@ interface Written {
 }
 
 /** The request is about to be sent, or in flight. */
-export interface Claimed extends Written {
+export interface Claimed extends EntryFacts {
   readonly state: 'claimed';
   /**
    * The lifetime of the claim without a renewal, in milliseconds. Once the claim is older, the outcome of
@@ -42,13 +42,13 @@ export interface Claimed extends Written {
 }
 
 /** Nobody knows whether the call took effect. */
-export interface Unknown extends Written {
+export interface Unknown extends EntryFacts {
   readonly state: 'unknown';
   readonly content?: unknown;
 }
 
 /** The service accepted the call. */
-export interface Answered extends Written {
+export interface Answered extends EntryFacts {
   readonly state: 'answered';
   readonly answer: unknown;
   /** The final state of the job, if one was reported later. */
@@ -58,7 +58,7 @@ export interface Answered extends Written {
 /** An entry as the store holds it. */
 export interface StoredEntry<E extends KeyEntry = KeyEntry> {
   /** The full key in the store. */
-  readonly place: string;
+  readonly storeKey: string;
   readonly entry: E;
   /**
    * The entry as text: a swap must find this text. `undefined` while the store holds nothing under the
@@ -141,38 +141,38 @@ export class Ledger {
   }
 
   /** Reads the entry under a key. A pending write of this process to that key is done first. */
-  async find(place: string): Promise<StoredEntry | undefined> {
+  async find(storeKey: string): Promise<StoredEntry | undefined> {
     this.#sweepNowAndThen();
-    if (this.#pending.has(place)) {
-      await this.#write(place);
+    if (this.#pending.has(storeKey)) {
+      await this.#write(storeKey);
     }
-    const item = await this.#asked((store) => store.get(place));
+    const item = await this.#asked((store) => store.get(storeKey));
     this.#writePostponed(); // the store is available again
     if (!item) {
-      this.#seen.delete(place);
+      this.#seen.delete(storeKey);
       return undefined;
     }
-    return this.#aged(parseItem(item) ?? unreadable(place));
+    return this.#aged(parseItem(item) ?? refuseUnreadable(storeKey));
   }
 
   /**
-   * Claims a free key, or replaces the entry `over` that was found. Resolves to the claim, or to
+   * Claims a free key, or replaces the entry `replaced` that was found. Resolves to the claim, or to
    * `undefined` if another process was faster. If the response to a claim is lost, the next try finds the
    * claim in the store and succeeds.
    */
   async claim(
-    place: string,
+    storeKey: string,
     claim: Claimed,
-    over?: StoredEntry,
+    replaced?: StoredEntry,
   ): Promise<StoredEntry<Claimed> | undefined> {
     const text = JSON.stringify(claim);
     let failure: unknown;
     for (const pauseMs of claimPausesMs) {
       await this.#pause(pauseMs);
       try {
-        await this.#write(place); // first finish a pending change, which may take back an earlier claim
-        const stored = await this.#asked((store) => store.swap(place, over?.text, text));
-        return stored === text ? { place, entry: claim, text, ageMs: 0 } : undefined;
+        await this.#write(storeKey); // first finish a pending change, which may take back an earlier claim
+        const stored = await this.#asked((store) => store.swap(storeKey, replaced?.text, text));
+        return stored === text ? { storeKey, entry: claim, text, ageMs: 0 } : undefined;
       } catch (error) {
         failure = error;
       }
@@ -180,12 +180,12 @@ export class Ledger {
     // The store may hold the claim although no response came, and the claim would block the key until it
     // expires. A pending write, such as a late answer, replaces it; otherwise the entry from before the
     // claim is restored.
-    const pending = this.#pending.get(place);
+    const pending = this.#pending.get(storeKey);
     if (pending) {
       pending.attempted.add(text);
     } else {
-      const before = over && !isIdle(over) ? over.entry : undefined;
-      this.change({ place, entry: claim, text, ageMs: 0 }, before);
+      const before = replaced && !isIdle(replaced) ? replaced.entry : undefined;
+      this.change({ storeKey, entry: claim, text, ageMs: 0 }, before);
     }
     throw failure;
   }
@@ -195,26 +195,26 @@ export class Ledger {
    * background. `tried` resolves after the first try, to whether that try succeeded.
    */
   change<E extends KeyEntry>(
-    { place, text }: StoredEntry,
+    { storeKey, text }: StoredEntry,
     entry: E | undefined,
-  ): { readonly known: StoredEntry<E> | undefined; readonly tried: Promise<boolean> } {
+  ): { readonly stored: StoredEntry<E> | undefined; readonly tried: Promise<boolean> } {
     const target = entry && JSON.stringify(entry);
-    const pending = this.#pending.get(place) ?? { expected: text, target, attempted: new Set() };
+    const pending = this.#pending.get(storeKey) ?? { expected: text, target, attempted: new Set() };
     pending.target = target;
-    this.#pending.set(place, pending);
-    const tried = this.#tryToWrite(place);
-    return { known: entry && { place, entry, text: target, ageMs: 0 }, tried };
+    this.#pending.set(storeKey, pending);
+    const tried = this.#tryToWrite(storeKey);
+    return { stored: entry && { storeKey, entry, text: target, ageMs: 0 }, tried };
   }
 
   /** Removes an entry, unless another process has changed it. Resolves to whether the key is free now. */
-  async remove({ place, text }: StoredEntry): Promise<boolean> {
-    return (await this.#asked((store) => store.swap(place, text, undefined))) === undefined;
+  async remove({ storeKey, text }: StoredEntry): Promise<boolean> {
+    return (await this.#asked((store) => store.swap(storeKey, text, undefined))) === undefined;
   }
 
   /** Resolves when every pending write is done; rejects if one fails. */
   async flush(): Promise<void> {
-    for (const place of [...this.#pending.keys()]) {
-      await this.#write(place);
+    for (const storeKey of [...this.#pending.keys()]) {
+      await this.#write(storeKey);
     }
   }
 
@@ -240,30 +240,30 @@ export class Ledger {
   // the same text, by the local clock. A test may replace the local clock by a fake one.
   #aged(one: StoredEntry): StoredEntry {
     if (one.entry.state !== 'claimed') {
-      this.#seen.delete(one.place);
+      this.#seen.delete(one.storeKey);
       return one;
     }
     const now = this.#parts.clock.now();
-    const seen = this.#seen.get(one.place);
+    const seen = this.#seen.get(one.storeKey);
     const since = seen && seen.text === one.text ? seen : { text: one.text, at: now - one.ageMs };
-    this.#seen.set(one.place, since);
+    this.#seen.set(one.storeKey, since);
     return { ...one, ageMs: Math.max(one.ageMs, now - since.at) };
   }
 
-  async #tryToWrite(place: string): Promise<boolean> {
+  async #tryToWrite(storeKey: string): Promise<boolean> {
     try {
-      await this.#write(place);
+      await this.#write(storeKey);
       return true;
     } catch (error) {
       if (!this.#isFailing) {
         this.#isFailing = true;
         this.#parts.warn(
-          `${sentence(error)} The outcome of the call is written as soon as the journal answers. If the process ends before that, the outcome counts as unknown.`,
+          `${toSentence(error)} The outcome of the call is written as soon as the journal answers. If the process ends before that, the outcome counts as unknown.`,
         );
       }
       // On Workers no request may wait for another one, so each request retries for itself.
-      if (hasIoContexts() || !this.#retrying.has(place)) {
-        void this.#retry(place);
+      if (hasIoContexts() || !this.#retrying.has(storeKey)) {
+        void this.#retry(storeKey);
       }
       return false;
     }
@@ -271,32 +271,32 @@ export class Ledger {
 
   // Nothing awaits these retries, so they do not keep the process alive. `find()` and `flush()` write at
   // once, and throw if the write fails.
-  async #retry(place: string): Promise<void> {
-    this.#retrying.add(place);
+  async #retry(storeKey: string): Promise<void> {
+    this.#retrying.add(storeKey);
     for (const pauseMs of writePausesMs) {
       await new Promise<void>((resolve) => {
         const { clock } = this.#parts;
         clock.at(clock.now() + pauseMs, resolve, { keepsAlive: false });
       });
       try {
-        await this.#write(place);
-        this.#retrying.delete(place);
+        await this.#write(storeKey);
+        this.#retrying.delete(storeKey);
         return;
       } catch {
         // the first failure was reported
       }
     }
-    this.#retrying.delete(place);
-    this.#postponed.add(place);
+    this.#retrying.delete(storeKey);
+    this.#postponed.add(storeKey);
     this.#parts.warn(
       'The journal still cannot be written. The next call with a key tries again. Until then, other processes treat the outcome of the call as unknown.',
     );
   }
 
   #writePostponed(): void {
-    const places = [...this.#postponed];
+    const storeKeys = [...this.#postponed];
     this.#postponed.clear();
-    places.forEach((place) => void this.#tryToWrite(place));
+    storeKeys.forEach((storeKey) => void this.#tryToWrite(storeKey));
   }
 
   /**
@@ -315,33 +315,37 @@ export class Ledger {
    * another target while a swap runs. The text that this swap wrote then counts as one that this process sent
    * earlier.
    */
-  async #write(place: string): Promise<void> {
-    for (let pending = this.#pending.get(place); pending; pending = this.#pending.get(place)) {
+  async #write(storeKey: string): Promise<void> {
+    for (
+      let pending = this.#pending.get(storeKey);
+      pending;
+      pending = this.#pending.get(storeKey)
+    ) {
       const { expected, target, attempted } = pending;
       attempted.add(target);
-      const stored = await this.#asked((store) => store.swap(place, expected, target));
+      const stored = await this.#asked((store) => store.swap(storeKey, expected, target));
       this.#isFailing = false;
-      if (this.#pending.get(place) !== pending) {
+      if (this.#pending.get(storeKey) !== pending) {
         continue; // a concurrent `#write` of this key has settled the change
       }
       if (stored === pending.target) {
-        this.#pending.delete(place);
+        this.#pending.delete(storeKey);
       } else if (stored !== expected && maySwapFrom(stored, pending)) {
         pending.expected = stored;
       } else {
-        this.#pending.delete(place);
-        const entry = entryIn(pending.target);
+        this.#pending.delete(storeKey);
+        const entry = parseEntry(pending.target);
         if (entry?.state === 'answered' && !isSameAnswer(pending.target, stored)) {
-          this.keepBeside(place, entry);
+          this.keepBeside(storeKey, entry);
         }
       }
     }
   }
 
   /** Writes an answer under a separate key, because its own key holds another entry: no id is lost. */
-  keepBeside(place: string, entry: Answered): void {
-    const beside = `${place}/${nameOf([entry.id])}`;
-    this.change({ place: beside, entry, text: undefined, ageMs: 0 }, entry);
+  keepBeside(storeKey: string, entry: Answered): void {
+    const beside = `${storeKey}/${nameOf([entry.id])}`;
+    this.change({ storeKey: beside, entry, text: undefined, ageMs: 0 }, entry);
     this.#parts.warn(
       `The key "${entry.key}" of ${entry.call} was changed by another process, or by another attempt of the call, while its call was under way. The response of this call was written next to it, under a separate key.`,
     );
@@ -359,13 +363,13 @@ export class Ledger {
   // A sweep reads all keys, so only one process of a service does it, at most hourly.
   async #sweep(): Promise<void> {
     const { keepMs, scopes, owner, service } = this.#parts;
-    const place = `swept/${scopes[0] ?? ''}/${service.name}`;
-    const last = await this.#asked((store) => store.get(place));
+    const storeKey = `swept/${scopes[0] ?? ''}/${service.name}`;
+    const last = await this.#asked((store) => store.get(storeKey));
     const turn = JSON.stringify(crypto.randomUUID());
     if (last && last.ageMs < sweepEveryMs) {
       return;
     }
-    if ((await this.#asked((store) => store.swap(place, last?.value, turn))) !== turn) {
+    if ((await this.#asked((store) => store.swap(storeKey, last?.value, turn))) !== turn) {
       return;
     }
     for (const scope of scopes) {
@@ -406,13 +410,13 @@ export class Ledger {
 }
 
 /** Does the entry hold a response? */
-export function isAnswered(known: StoredEntry): known is StoredEntry<Answered> {
-  return known.entry.state === 'answered';
+export function isAnswered(stored: StoredEntry): stored is StoredEntry<Answered> {
+  return stored.entry.state === 'answered';
 }
 
 /** Is the call of the claim still running, as far as the store knows? */
-export function isAlive(known: StoredEntry): boolean {
-  return leftMsOf(known) > 0;
+export function isAlive(stored: StoredEntry): boolean {
+  return leftMsOf(stored) > 0;
 }
 
 /** Is it a claim whose call has certainly done nothing so far? Once it expires, its key is free. */
@@ -440,9 +444,9 @@ export function unknownOf(entry: Claimed | Unknown): Unknown {
  * The entry that a new claim replaces, in the form that is written back if the call certainly did
  * nothing. An expired claim is written back as unknown, because it must not come back to life.
  */
-export function takenOver(known: StoredEntry): StoredEntry {
-  const { entry } = known;
-  return entry.state === 'claimed' ? { ...known, entry: unknownOf(entry) } : known;
+export function restorableOf(stored: StoredEntry): StoredEntry {
+  const { entry } = stored;
+  return entry.state === 'claimed' ? { ...stored, entry: unknownOf(entry) } : stored;
 }
 
 /** May a pending change replace this text, which the store holds in place of the expected one? */
@@ -453,7 +457,7 @@ function maySwapFrom(stored: string | undefined, { target, attempted }: PendingW
 // An answer may replace two kinds of entries: an unknown one of the same content, because the answer settles it;
 // and the same answer, written by another process, if its job is at an earlier stage there.
 function mayReplace(target: string | undefined, stored: string): boolean {
-  const [own, other] = [entryIn(target), entryIn(stored)];
+  const [own, other] = [parseEntry(target), parseEntry(stored)];
   if (own?.state !== 'answered') {
     return false;
   }
@@ -464,7 +468,7 @@ function mayReplace(target: string | undefined, stored: string): boolean {
 
 /** Do both texts hold the answer to one call, at whatever stage its job is? */
 function isSameAnswer(target: string | undefined, stored: string | undefined): boolean {
-  const [own, other] = [entryIn(target), entryIn(stored)];
+  const [own, other] = [parseEntry(target), parseEntry(stored)];
   const areAnswers = own?.state === 'answered' && other?.state === 'answered';
   const isSame = areAnswers && JSON.stringify(own.answer) === JSON.stringify(other.answer);
   return isSame && own.id === other.id;
@@ -476,25 +480,25 @@ function progressOf(entry: KeyEntry | undefined): number {
 }
 
 /** Did a call fail because the journal is unavailable? */
-export function isJournalGone(failure: unknown): boolean {
+export function isJournalUnavailable(failure: unknown): boolean {
   return isPostreelError(failure) && failure.code === 'JOURNAL_UNAVAILABLE';
 }
 
 // Nothing may be sent under a key whose entry cannot be read.
-function unreadable(place: string): never {
+function refuseUnreadable(storeKey: string): never {
   throw new PostreelError(
-    `The journal holds something under ${place} that this version of postreel did not write. Use another journal, or remove that key.`,
+    `The journal holds something under ${storeKey} that this version of postreel did not write. Use another journal, or remove that key.`,
     { code: 'JOURNAL_UNREADABLE', outcome: 'not-sent' },
   );
 }
 
 function parseItem({ key, value, ageMs }: JournalItem): StoredEntry | undefined {
-  const entry = entryIn(value);
-  return entry && { place: key, entry, text: value, ageMs };
+  const entry = parseEntry(value);
+  return entry && { storeKey: key, entry, text: value, ageMs };
 }
 
 /** Parses an entry; `undefined` if this library did not write it. */
-function entryIn(text: string | undefined): KeyEntry | undefined {
+function parseEntry(text: string | undefined): KeyEntry | undefined {
   try {
     const entry = JSON.parse(text ?? '') as KeyEntry; // as: written by this library, or rejected below
     return states.has(entry.state) ? entry : undefined;
@@ -505,6 +509,6 @@ function entryIn(text: string | undefined): KeyEntry | undefined {
 
 const states: ReadonlySet<unknown> = new Set(['claimed', 'unknown', 'answered']);
 
-function sentence(error: unknown): string {
+function toSentence(error: unknown): string {
   return `${reasonOf(error).replace(/\.$/, '')}.`;
 }

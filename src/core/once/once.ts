@@ -7,7 +7,13 @@ import { fingerprint } from '../fingerprint.js';
 import { claimLimitMs, holdClaim, type HeldClaim } from './claim.js';
 import type { KeyedCall } from './claim-loop.js';
 import { restoreAnswer, compactAnswer, type KeptAnswer } from './kept-answer.js';
-import { canonical, placeOf, requireSameContent, waitingForClaim, type OnceKey } from './key.js';
+import {
+  toCanonicalJson,
+  storeKeyOf,
+  requireSameContent,
+  claimWaitWarning,
+  type OnceKey,
+} from './key.js';
 import type { KeyScope } from './key-scope.js';
 import {
   isIdle,
@@ -40,7 +46,7 @@ export function makeOnce<T>(
 
 /** One call under its key. */
 class OnceCall<T> implements KeyedCall<Answer<T>> {
-  readonly place: string;
+  readonly storeKey: string;
   readonly state: CallState;
   readonly deadline: PreparedCall;
   readonly sendsUnknown: boolean;
@@ -50,7 +56,7 @@ class OnceCall<T> implements KeyedCall<Answer<T>> {
   #hasWarned = false;
 
   constructor(keys: KeyScope, call: PreparedCall, key: OnceKey, perform: Perform<T>) {
-    this.place = placeOf(keys.scope, key);
+    this.storeKey = storeKeyOf(keys.scope, key);
     this.state = call.state;
     this.deadline = call;
     this.sendsUnknown = key.sendsUnknown;
@@ -60,7 +66,7 @@ class OnceCall<T> implements KeyedCall<Answer<T>> {
   }
 
   async find(): Promise<StoredEntry | undefined> {
-    const found = await this.#keys.ledger.find(this.place);
+    const found = await this.#keys.ledger.find(this.storeKey);
     requireSameContent(found, this.#key);
     return found;
   }
@@ -71,10 +77,10 @@ class OnceCall<T> implements KeyedCall<Answer<T>> {
     return { data, response: undefined, requestId: kept.requestId, replayed: true };
   }
 
-  async send(over: StoredEntry | undefined): Promise<Answer<T> | undefined> {
-    const { place, deadline: call } = this;
+  async send(replaced: StoredEntry | undefined): Promise<Answer<T> | undefined> {
+    const { storeKey, deadline: call } = this;
     const { ledger } = this.#keys;
-    const claim = new OnceClaim({ ledger, place, over, call, key: this.#key });
+    const claim = new OnceClaim({ ledger, storeKey, replaced, call, key: this.#key });
     try {
       const answer = await this.#perform({
         beforeSending: () => claim.take(),
@@ -93,22 +99,22 @@ class OnceCall<T> implements KeyedCall<Answer<T>> {
   }
 
   unknownError(): PostreelError {
-    return unknownOutcome(this.#key);
+    return unknownOutcomeError(this.#key);
   }
 
   onWait(_: StoredEntry, maxWaitMs: number): void {
     if (!this.#hasWarned) {
       this.#hasWarned = true;
-      this.#keys.warn(waitingForClaim(this.#key, maxWaitMs));
+      this.#keys.warn(claimWaitWarning(this.#key, maxWaitMs));
     }
   }
 }
 
 interface ClaimParts {
   readonly ledger: Ledger;
-  readonly place: string;
-  /** The entry that is taken over: the outcome of its call is unknown. */
-  readonly over: StoredEntry | undefined;
+  readonly storeKey: string;
+  /** The entry that the claim replaces: the outcome of its call is unknown. */
+  readonly replaced: StoredEntry | undefined;
   readonly call: PreparedCall;
   readonly key: OnceKey;
 }
@@ -129,9 +135,9 @@ class OnceClaim {
 
   /** Claims the key for an attempt. Each attempt starts the claim's lifetime again. */
   async take(): Promise<void> {
-    const { ledger, place, over, call, key } = this.#parts;
+    const { ledger, storeKey, replaced, call, key } = this.#parts;
     if (this.#held?.hasExpired) {
-      throw claimExpired(key);
+      throw claimExpiredError(key);
     }
     this.#release();
     if (this.#own?.entry.state === 'answered') {
@@ -142,7 +148,7 @@ class OnceClaim {
       ...this.#facts(crypto.randomUUID()),
       limitMs: claimLimitMs(call.timeoutMs),
     };
-    const claiming = holdClaim(ledger, place, claim, this.#own ?? over);
+    const claiming = holdClaim(ledger, storeKey, claim, this.#own ?? replaced);
     let mine: HeldClaim | undefined;
     try {
       mine = await inTime(claiming, call);
@@ -185,7 +191,7 @@ class OnceClaim {
     const entry = { state: 'answered', ...this.#facts(this.#own?.entry.id ?? ''), answer } as const;
     if (this.#own?.entry.state === 'answered') {
       const id = crypto.randomUUID();
-      this.#parts.ledger.keepBeside(this.#parts.place, { ...entry, id }); // two attempts got a response
+      this.#parts.ledger.keepBeside(this.#parts.storeKey, { ...entry, id }); // two attempts got a response
     } else {
       await this.#write(entry);
     }
@@ -209,10 +215,10 @@ class OnceClaim {
 
   /** Whether the call has certainly done nothing so far, and no earlier outcome under the key is unknown. */
   #isFree(): boolean {
-    const { over, call } = this.#parts;
+    const { replaced, call } = this.#parts;
     const { outcome, mayHaveHappened } = call.state;
     const didNothing = outcome === 'not-sent' || outcome === 'rejected';
-    return didNothing && !mayHaveHappened && (!over || isIdle(over));
+    return didNothing && !mayHaveHappened && (!replaced || isIdle(replaced));
   }
 
   /** Stops renewing the claim. */
@@ -225,14 +231,14 @@ class OnceClaim {
   async #write(entry: KeyEntry | undefined): Promise<void> {
     const { ledger, call } = this.#parts;
     const change = this.#own && ledger.change(this.#own, entry);
-    this.#own = change?.known;
+    this.#own = change?.stored;
     if (change) {
       await inTime(change.tried, call).catch(() => undefined);
     }
   }
 
   #facts(id: string) {
-    const { key, call, print } = this.#parts.key;
+    const { key, call, contentHash: print } = this.#parts.key;
     return { id, key, call, print };
   }
 }
@@ -253,15 +259,15 @@ export function requireOnce(given: RequestOptions, call: PreparedCall): OnceKey 
     throw invalidRequest([{ field: 'once', message }], { method, path });
   }
   return {
-    key: keyIn(given),
+    key: readOnceKey(given),
     call: `${method} ${route.path}`,
-    print: fingerprint(canonical([path, query, body])),
+    contentHash: fingerprint(toCanonicalJson([path, query, body])),
     sendsUnknown: options.retry?.unknownOutcome ?? false,
   };
 }
 
 /** Reads `once` from options: it must be a text that is not empty. */
-export function keyIn({ once }: { readonly once?: unknown }): string {
+export function readOnceKey({ once }: { readonly once?: unknown }): string {
   if (typeof once === 'string' && once !== '') {
     return once;
   }
@@ -271,7 +277,7 @@ export function keyIn({ once }: { readonly once?: unknown }): string {
 }
 
 /** The error if an earlier call with the key may have taken effect. */
-function unknownOutcome({ key, call }: OnceKey): PostreelError {
+function unknownOutcomeError({ key, call }: OnceKey): PostreelError {
   return new PostreelError(
     `The call ${call} with the key "${key}" may have happened: its response was lost, or its process ended. Check first; then make it again with \`retry: { unknownOutcome: true }\`, or forget the key with \`client.journal.forget()\`.`,
     { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
@@ -279,7 +285,7 @@ function unknownOutcome({ key, call }: OnceKey): PostreelError {
 }
 
 /** The error if a claim could not be renewed: other processes may have seen it expire. */
-function claimExpired({ key, call }: OnceKey): PostreelError {
+function claimExpiredError({ key, call }: OnceKey): PostreelError {
   return new PostreelError(
     `The claim of the key "${key}" of ${call} could not be renewed in time, because the journal did not answer or the process was suspended. Other processes may treat the outcome as unknown, so no further attempt is made. Make the call again once the journal answers.`,
     { code: 'JOURNAL_UNAVAILABLE', outcome: 'not-sent' },

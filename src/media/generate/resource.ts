@@ -8,7 +8,7 @@ import { callSite, locate, RunningCall } from '../../core/call/call.js';
 import type { Transport } from '../../core/call/send.js';
 import type { GenerationJob, JobRecord } from '../jobs/job.js';
 import { ledgerOf, type JobLedger, type OnceJob } from '../jobs/ledger.js';
-import { keyIn } from '../../core/once/once.js';
+import { readOnceKey } from '../../core/once/once.js';
 import type { FileKind } from '../status/intervals.js';
 import type { QueueQuota } from '../submit/queue-quota.js';
 import type { OnceJobs } from '../submit/once.js';
@@ -144,7 +144,7 @@ export class Generate implements NamesOf<typeof routes> {
     const { pendingLimit } = this.#host;
     const submit: SubmitPart = (request, { start, end, index, count }, signal) => {
       const part = { start, end };
-      const once = options && 'once' in options && { once: `${keyIn(options)}/${index}` };
+      const once = options && 'once' in options && { once: `${readOnceKey(options)}/${index}` };
       const own = { ...options, ...once, signal };
       // A single part is the whole text: no range is stored, so that its file may have the name of the whole.
       const call = this.submitPart(request, count > 1 ? part : undefined, own);
@@ -183,7 +183,7 @@ export class Generate implements NamesOf<typeof routes> {
     const own = { ...request.options, signal: controller.signal };
     const call = this.#submit({ ...request, options: own, stop: signal });
     const stopListening = onAbort(signal, () => {
-      if (!call.hasLeft) {
+      if (!call.isSent) {
         controller.abort(signal?.reason);
       }
     });
@@ -261,7 +261,7 @@ export class Generate implements NamesOf<typeof routes> {
     if (!('once' in options)) {
       return undefined;
     }
-    const key = keyIn(options);
+    const key = readOnceKey(options);
     const [job, ...others] = jobs;
     if (!job || others.length > 0) {
       const message = 'is the key of a single job: make a call for each, they travel together';

@@ -1,4 +1,4 @@
-import { of, route } from '../../core/call/route.js';
+import { ofType, route } from '../../core/call/route.js';
 import { carriesIds } from '../jobs/job.js';
 import type {
   AudioAccepted,
@@ -11,8 +11,8 @@ import type {
 
 export const routes = {
   video: route('POST /v1/generate/video', {
-    body: of<VideoRequest>(),
-    returns: of<VideoAccepted>(),
+    body: ofType<VideoRequest>(),
+    returns: ofType<VideoAccepted>(),
     // The document does not say that a call is atomic: after an error response some of its jobs may have been
     // made. A 429 means that nothing was done.
     partial: (body: { payload?: unknown } | undefined, status) =>
@@ -20,13 +20,13 @@ export const routes = {
     isAccepted: carriesIds, // jobs with an id are paid for, even in an error response
   }),
   audio: route('POST /v1/generate/audio', {
-    body: of<AudioRequest>(),
-    returns: of<AudioAccepted>(),
+    body: ofType<AudioRequest>(),
+    returns: ofType<AudioAccepted>(),
     isAccepted: carriesIds,
   }),
   status: route('GET /v1/generate/status', {
-    query: of<StatusQuery>(),
-    returns: of<StatusRecord>(),
+    query: ofType<StatusQuery>(),
+    returns: ofType<StatusRecord>(),
     charged: false, // the document limits to 10 in 10 minutes and advises a check every 10 s
   }),
 };

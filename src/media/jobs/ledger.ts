@@ -18,9 +18,14 @@ import {
   type Ledger,
   type Unknown,
 } from '../../core/once/ledger.js';
-import { canonical, journalMissing, placeOf, requireSameContent } from '../../core/once/key.js';
+import {
+  toCanonicalJson,
+  journalMissingError,
+  storeKeyOf,
+  requireSameContent,
+} from '../../core/once/key.js';
 import type { KeyScope } from '../../core/once/key-scope.js';
-import { wireValue } from '../../core/call/body.js';
+import { toJsonValue } from '../../core/call/body.js';
 import { isRecord } from '../../core/values.js';
 import { fingerprint } from '../../core/fingerprint.js';
 import type { JobStage } from '../../core/job-status.js';
@@ -66,10 +71,10 @@ export interface PendingJobs {
 /** A job with an idempotency key. */
 export interface OnceJob {
   /** The key of its entry in the store. */
-  readonly place: string;
+  readonly storeKey: string;
   readonly key: string;
   readonly call: string;
-  readonly print: string;
+  readonly contentHash: string;
   readonly owner?: string | undefined;
   /** The entry to replace when a job that failed, or whose outcome is unknown, is submitted again. */
   readonly over?: StoredEntry | undefined;
@@ -125,16 +130,16 @@ export class JobLedger {
   /** Describes a job that is submitted once by a single call with this key. */
   onceOf(kind: FileKind, key: string, job: MediaJob): OnceJob {
     const call = callOf(kind);
-    const place = placeOf(this.#keys.scope, { key, call });
-    return { place, key, call, print: hashOf(job) };
+    const storeKey = storeKeyOf(this.#keys.scope, { key, call });
+    return { storeKey, key, call, contentHash: hashOf(job) };
   }
 
   /** Describes a job that is submitted once by a named queue or a job engine. */
   inQueue(queue: string, key: string, job: MediaJob): OnceJob {
     const { queueScope, owner } = this.#keys;
     const call = `queue ${queue}`;
-    const place = placeOf(queueScope, { key, call });
-    return { place, key, call, print: hashOf(job), owner };
+    const storeKey = storeKeyOf(queueScope, { key, call });
+    return { storeKey, key, call, contentHash: hashOf(job), owner };
   }
 
   /**
@@ -142,7 +147,7 @@ export class JobLedger {
    * @throws an error when the key belongs to another project, or to another job
    */
   async find(once: OnceJob): Promise<StoredEntry | undefined> {
-    const known = await this.#ledger.find(once.place);
+    const known = await this.#ledger.find(once.storeKey);
     if (known && known.entry.owner !== once.owner) {
       throw otherOwner(once);
     }
@@ -178,12 +183,12 @@ export class JobLedger {
     once: OnceJob | undefined,
   ): Promise<HeldClaim | undefined> {
     const id = `${call}-${place}`;
-    const own = once ?? { ...this.#own(id), print: hashOf(job) };
-    const { key, print, owner, over } = own;
+    const own = once ?? { ...this.#own(id), contentHash: hashOf(job) };
+    const { key, contentHash: print, owner, over } = own;
     const content: Content = { job, call, place, ...(part && { part }) };
     const facts = { id, key, call: own.call, print, ...(owner !== undefined && { owner }) };
     const claim: Claimed = { state: 'claimed', ...facts, limitMs, content };
-    return holdClaim(this.#ledger, own.place, claim, over);
+    return holdClaim(this.#ledger, own.storeKey, claim, over);
   }
 
   /**
@@ -222,7 +227,7 @@ export class JobLedger {
     before: readonly StoredEntry[],
   ): Promise<void> {
     const changes = claims.map((known) => {
-      const over = before.find(({ place }) => place === known.place)?.entry;
+      const over = before.find(({ storeKey }) => storeKey === known.storeKey)?.entry;
       return this.#ledger.change(known, over);
     });
     await Promise.all(changes.map(({ tried }) => tried));
@@ -234,7 +239,7 @@ export class JobLedger {
   ): Promise<readonly StoredEntry<Unknown>[]> {
     const changes = claims.map((known) => this.#ledger.change(known, unknownOf(known.entry)));
     await Promise.all(changes.map(({ tried }) => tried));
-    return changes.flatMap(({ known }) => known ?? []);
+    return changes.flatMap(({ stored }) => stored ?? []);
   }
 
   /** Was this file read from the journal? */
@@ -326,21 +331,25 @@ export class JobLedger {
   }
 
   #own(id: string) {
-    return { place: `once/${this.#keys.scope}/${nameOf(['own', id])}`, key: '', call: 'POST own' };
+    return {
+      storeKey: `once/${this.#keys.scope}/${nameOf(['own', id])}`,
+      key: '',
+      call: 'POST own',
+    };
   }
 
   // Adds an entry for a file that exists, but that cannot be matched to a job of its call.
   #adopt(record: JobRecord): Promise<void> {
     const id = `file ${record.fileId}`;
-    const { place, key, call } = this.#own(id);
+    const { storeKey, key, call } = this.#own(id);
     const entry: Answered = { state: 'answered', id, key, call, print: '', answer: record };
-    return this.#note(record.fileId, { place, entry, text: undefined, ageMs: 0 }, entry);
+    return this.#note(record.fileId, { storeKey, entry, text: undefined, ageMs: 0 }, entry);
   }
 
   async #note(fileId: string, known: StoredEntry, entry: Answered): Promise<void> {
     const change = this.#ledger.change(known, entry);
-    if (change.known) {
-      this.#remember(fileId, change.known);
+    if (change.stored) {
+      this.#remember(fileId, change.stored);
     }
     await change.tried;
   }
@@ -348,7 +357,7 @@ export class JobLedger {
   // Two jobs may have the same file, so the entries are kept by file id and by store key.
   #remember(fileId: string, known: StoredEntry<Answered>): void {
     const all = this.#files.get(fileId) ?? new Map<string, StoredEntry<Answered>>();
-    all.set(known.place, known);
+    all.set(known.storeKey, known);
     this.#files.set(fileId, all);
     if ([...all.values()].every(isSettled)) {
       this.#files.delete(fileId);
@@ -375,7 +384,7 @@ export function ledgerOf(ledger: JobLedger | undefined, name = 'This'): JobLedge
   if (ledger) {
     return ledger;
   }
-  throw journalMissing(name);
+  throw journalMissingError(name);
 }
 
 /**
@@ -383,8 +392,8 @@ export function ledgerOf(ledger: JobLedger | undefined, name = 'This'): JobLedge
  * @throws an `InvalidRequestError` when the job cannot be encoded
  */
 export function hashOf(job: MediaJob): string {
-  const whole = wireValue(isVideo(job) ? withFormat(job) : job);
-  return fingerprint(canonical({ ...(isRecord(whole) && whole), webhook: undefined }));
+  const whole = toJsonValue(isVideo(job) ? withFormat(job) : job);
+  return fingerprint(toCanonicalJson({ ...(isRecord(whole) && whole), webhook: undefined }));
 }
 
 function callOf(kind: FileKind): string {

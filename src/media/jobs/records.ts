@@ -1,4 +1,4 @@
-import { callJournal, type CallJournal } from '../../core/once/call-journal.js';
+import { createCallJournal, type CallJournal } from '../../core/once/call-journal.js';
 import type { KeyScope } from '../../core/once/key-scope.js';
 import { invalidRequest } from '../../core/errors.js';
 import { requireList } from '../status/wait-options.js';
@@ -25,7 +25,7 @@ export interface JobRecords extends CallJournal {
 /** Creates the `journal` of a client. Without a journal each of its calls rejects. */
 export function jobRecords(ledger: JobLedger | undefined, keys: KeyScope | undefined): JobRecords {
   return {
-    ...callJournal(keys),
+    ...createCallJournal(keys),
     pending: async () => ledgerOf(ledger).pending(),
     acknowledge: async (fileId) => {
       requireTextId('fileId', fileId);

@@ -1,6 +1,6 @@
 import { sleep, type Clock, abortable } from '../../core/async.js';
 import { hasIoContexts } from '../../core/runtime.js';
-import type { Project, ProjectPart } from '../../core/limit/projects.js';
+import type { ProjectState, ProjectPart } from '../../core/limit/projects.js';
 import { limits } from '../limits.js';
 
 const { limit, windowMs }: { limit: number; windowMs: number } = limits.requests;
@@ -118,6 +118,6 @@ export class CountedPoller implements ProjectPart {
 /**
  * The poller of a project. All clients share it in all copies of the package, and what it learned from 429s.
  */
-export function sharedCountedPoller(project: Project): CountedPoller {
+export function sharedCountedPoller(project: ProjectState): CountedPoller {
   return project.part('counted status checks', () => new CountedPoller(project.clock));
 }

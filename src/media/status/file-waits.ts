@@ -1,5 +1,5 @@
 import { hasIoContexts } from '../../core/runtime.js';
-import { isCanceled, jobStage, statusOf } from '../../core/job-status.js';
+import { isCanceled, stageOf, statusOf } from '../../core/job-status.js';
 import { invalidRequest, NotFoundError } from '../../core/errors.js';
 import { callSite, locate } from '../../core/call/call.js';
 import { kindOf } from '../../core/values.js';
@@ -114,7 +114,7 @@ export class FileWaits {
     const { events, ledger } = this.#parts;
     events.emit('job:update', update);
     const status = statusOf(update.raw);
-    const stage = jobStage(status);
+    const stage = stageOf(status);
     if (stage !== 'active') {
       ledger?.finish(update.fileId, isCanceled(status) ? 'canceled' : stage);
     }

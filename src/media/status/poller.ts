@@ -1,7 +1,7 @@
 import type { RequestOptions } from '../../core/types.js';
 import { isPostreelError, isTransient, type PostreelError } from '../../core/errors.js';
 import { type StatusChecks } from '../../core/wait.js';
-import { jobStage, statusOf } from '../../core/job-status.js';
+import { stageOf, statusOf } from '../../core/job-status.js';
 import { sleep, abortable } from '../../core/async.js';
 import { hasIoContexts } from '../../core/runtime.js';
 import type { CountedPoller } from './counted-poller.js';
@@ -176,7 +176,7 @@ export class StatusPoller {
   }
 
   #keep(fileId: string, record: StatusRecord): void {
-    const isOver = jobStage(statusOf(record)) !== 'active';
+    const isOver = stageOf(statusOf(record)) !== 'active';
     this.#notices.onSeen(fileId, isOver);
     if (isOver) {
       for (const listener of this.#listeners.get(fileId) ?? []) {

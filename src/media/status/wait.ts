@@ -1,7 +1,7 @@
 import { callSafely, type Clock } from '../../core/async.js';
 import { isPostreelError, UnexpectedResponseError, WaitTimeoutError } from '../../core/errors.js';
 import { lastStatusText, passingDelayMs, poll, type Check } from '../../core/wait.js';
-import { jobStage, statusOf } from '../../core/job-status.js';
+import { stageOf, statusOf } from '../../core/job-status.js';
 import { callbackNews, type CallbackNews } from './callback.js';
 import { failureOf } from './failure.js';
 import type { StatusRecord } from '../generate/types.js';
@@ -142,7 +142,7 @@ class FileWait<File> {
     this.#polls = check.attempt;
     this.#lastStatus = check.status;
     this.#checksAtStatus = check.changed ? 1 : this.#checksAtStatus + 1;
-    switch (jobStage(check.status)) {
+    switch (stageOf(check.status)) {
       case 'done':
         return this.#succeed(record);
       case 'failed':

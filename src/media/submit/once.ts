@@ -1,9 +1,9 @@
 import { sleep, type Clock } from '../../core/async.js';
 import type { CallState, Deadline } from '../../core/call/call.js';
 import type { KeyedCall } from '../../core/once/claim-loop.js';
-import { waitingForClaim } from '../../core/once/key.js';
+import { claimWaitWarning } from '../../core/once/key.js';
 import type { KeyScope } from '../../core/once/key-scope.js';
-import { isJournalGone, type Answered, type StoredEntry } from '../../core/once/ledger.js';
+import { isJournalUnavailable, type Answered, type StoredEntry } from '../../core/once/ledger.js';
 import { routes } from '../generate/routes.js';
 import { callIdOf, unknownJob, type JobLedger, type OnceJob } from '../jobs/ledger.js';
 import { replayed } from './paid-call.js';
@@ -43,7 +43,7 @@ export class OnceJobs {
 
 /** One job under its idempotency key. */
 class KeyedJob implements KeyedCall<Submitted> {
-  readonly place: string;
+  readonly storeKey: string;
   readonly state: CallState;
   readonly deadline: Deadline;
   readonly sendsUnknown: boolean;
@@ -61,7 +61,7 @@ class KeyedJob implements KeyedCall<Submitted> {
     const { once, sendsUnknown, kind } = submission;
     const { signal, deadline = Number.POSITIVE_INFINITY } = submission.options;
     const { clock } = parts;
-    this.place = once.place;
+    this.storeKey = once.storeKey;
     this.state = state;
     this.deadline = { ...routes[kind], signal, clock, deadlineAt: clock.now() + deadline };
     this.sendsUnknown = sendsUnknown;
@@ -82,7 +82,7 @@ class KeyedJob implements KeyedCall<Submitted> {
         return await ledger.find(this.#once);
       } catch (failure) {
         const isPatient = quota !== undefined && clock.now() - startedAt < quota.deadlineMs;
-        if (!isPatient || !isJournalGone(failure)) {
+        if (!isPatient || !isJournalUnavailable(failure)) {
           throw failure;
         }
         onSubmitError(failure);
@@ -128,7 +128,7 @@ class KeyedJob implements KeyedCall<Submitted> {
     const id = callIdOf(claimed);
     if (!this.#awaited.has(id)) {
       this.#awaited.add(id);
-      this.#parts.keys.warn(waitingForClaim(this.#once, maxWaitMs));
+      this.#parts.keys.warn(claimWaitWarning(this.#once, maxWaitMs));
     }
   }
 }

@@ -3,7 +3,7 @@ import { isPostreelError, isTransient, type Outcome } from '../../core/errors.js
 import type { RunningCall } from '../../core/call/call.js';
 import { claimLimitMs, type HeldClaim } from '../../core/once/claim.js';
 import {
-  isJournalGone,
+  isJournalUnavailable,
   type Claimed,
   type StoredEntry,
   type Unknown,
@@ -176,9 +176,9 @@ export class PaidCall {
     let places = 0;
     for (const one of chosen) {
       const fits = places + one.submission.jobs.length <= taken.length;
-      one.state.hasLeft = fits; // from here on the caller cannot abort: a claim that is left over counts as unknown
+      one.state.isSent = fits; // from here on the caller cannot abort: a claim that is left over counts as unknown
       const own = fits ? await this.#claim(one, places, limitMs) : undefined;
-      one.state.hasLeft = own !== undefined;
+      one.state.isSent = own !== undefined;
       if (own) {
         loads.push({ one, own });
         places += own.length;
@@ -215,7 +215,7 @@ export class PaidCall {
       loads.flatMap(({ own }) => own),
     );
     for (const { one } of loads) {
-      one.state.hasLeft = false;
+      one.state.isSent = false;
       one.reject(one.submission.stop?.reason);
     }
   }
@@ -256,7 +256,7 @@ export class PaidCall {
       one.resolve(undefined);
     } else if (stop?.aborted) {
       one.reject(stop.reason);
-    } else if (quota && isJournalGone(failed.reason) && this.#host.mayWait(one)) {
+    } else if (quota && isJournalUnavailable(failed.reason) && this.#host.mayWait(one)) {
       one.tries++; // the failure may concern only this job, so others go first
       this.#parts.onSubmitError(failed.reason);
       this.#host.pause(journalAgainMs, journalAgainMs);
@@ -435,7 +435,7 @@ export class PaidCall {
   // unknown entry of the key.
   #takeOver(one: WaitingSubmission): void {
     const { once } = one.submission;
-    const over = [...this.#lost.values()].find(({ place }) => place === once?.place);
+    const over = [...this.#lost.values()].find(({ storeKey }) => storeKey === once?.storeKey);
     one.submission = once && over ? { ...one.submission, once: { ...once, over } } : one.submission;
   }
 

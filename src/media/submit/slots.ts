@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/async.js';
-import type { Project, ProjectPart } from '../../core/limit/projects.js';
+import type { ProjectState, ProjectPart } from '../../core/limit/projects.js';
 import type { RateBudgetStore } from '../../core/limit/rate-store.js';
 import { SlotLeases, uncertainMs } from './slot-leases.js';
 
@@ -42,7 +42,7 @@ export class Slots implements ProjectPart {
   readonly #listeners = new Set<() => void>();
   #names = 0;
 
-  constructor({ name, clock }: Project, { limit, store, warn }: SlotSettings) {
+  constructor({ name, clock }: ProjectState, { limit, store, warn }: SlotSettings) {
     this.limit = limit;
     this.#clock = clock;
     this.#leases = new SlotLeases(store, name, clock);
@@ -170,7 +170,7 @@ export class Slots implements ProjectPart {
 const callPrefix = 'call ';
 
 /** The slots of a project. All clients with this limit share them, in all copies of the package. */
-export function sharedSlots(project: Project, settings: SlotSettings): Slots {
+export function sharedSlots(project: ProjectState, settings: SlotSettings): Slots {
   const { limit, store } = settings;
   const create = () => new Slots(project, settings);
   return project.part(`${limit} slots`, create, (slots) => slots.shares(store));

@@ -156,7 +156,7 @@ export class Submitter {
   #wait(one: WaitingSubmission): void {
     if (!one.isOver) {
       const outcome = one.state.mayHaveHappened ? 'unknown' : 'not-sent';
-      Object.assign(one.state, { hasLeft: false, outcome });
+      Object.assign(one.state, { isSent: false, outcome });
       const { stop } = one.submission;
       if (stop?.aborted) {
         one.reject(stop.reason); // the caller gave up while the request was in flight
@@ -384,7 +384,7 @@ export class Submitter {
     this.#next = undefined;
     for (const one of members) {
       this.#waiting.delete(one);
-      Object.assign(one.state, { hasLeft: true, outcome: 'unknown' });
+      Object.assign(one.state, { isSent: true, outcome: 'unknown' });
       one.submission.quota?.leave(one.submission.jobs.length);
     }
     const [first] = members;
@@ -477,7 +477,7 @@ function compare(one: number, other: number): number {
 
 function lateError({ submission, state }: WaitingSubmission): PostreelError {
   const { method, path } = routes[submission.kind];
-  if (!state.hasLeft && !state.mayHaveHappened) {
+  if (!state.isSent && !state.mayHaveHappened) {
     state.outcome = 'not-sent';
     const message = `${method} ${path} was not sent: neither the rate limit nor the pending slots had room for it before its \`deadline\`.`;
     return new RateLimitError(message, {

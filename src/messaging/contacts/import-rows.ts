@@ -1,4 +1,4 @@
-import { wireValue } from '../../core/call/body.js';
+import { toJsonValue } from '../../core/call/body.js';
 import { invalidRequest, InvalidRequestError, type ReportedRow } from '../../core/errors.js';
 import type { DataOptions } from '../../core/types.js';
 import { isDate, isRecord } from '../../core/values.js';
@@ -329,7 +329,7 @@ class ObjectRows {
   #entry(row: object): ImportEntry {
     const index = this.#index++;
     try {
-      const fields = wireValue(row);
+      const fields = toJsonValue(row);
       if (!isRecord(fields)) {
         throw invalidRequest([{ field: 'row', message: notARow(row) }]);
       }

@@ -1,6 +1,6 @@
-import { wireValue } from '../../core/call/body.js';
+import { toJsonValue } from '../../core/call/body.js';
 import { invalidRequest } from '../../core/errors.js';
-import { nearest } from '../../core/typos.js';
+import { findSimilar } from '../../core/typos.js';
 import { isBytes, isPromise, isRecord, isStream, tagOf } from '../../core/values.js';
 
 /** Whether attachments of this email must be encoded, or rejected, before it is sent. */
@@ -96,7 +96,7 @@ function missingProblems(file: Readonly<Record<string, unknown>>): readonly Atta
 const contentSlips = ['contents', 'data', 'file', 'body', 'buffer', 'base64'];
 
 function isContentSlip(name: string): boolean {
-  return contentSlips.includes(name) || nearest(name, ['content']) !== undefined;
+  return contentSlips.includes(name) || findSimilar(name, ['content']) !== undefined;
 }
 
 // The fields by which other packages describe a file. None of them can be its content.
@@ -143,7 +143,7 @@ const fileStarts = /^(\/9j\/|_9j_|iVBOR|R0lGOD|JVBER|UEsDB)/;
 
 function copied(fields: object): object {
   try {
-    return wireValue(fields) as object; // an object stays an object
+    return toJsonValue(fields) as object; // an object stays an object
   } catch {
     return fields; // the call rejects it, with the name of the field, when its request body is built
   }

@@ -17,9 +17,9 @@ import type {
 import { callSafely } from '../../core/async.js';
 import { isRecord, kindOf } from '../../core/values.js';
 import { fingerprint } from '../../core/fingerprint.js';
-import { wireValue } from '../../core/call/body.js';
-import { canonical, type OnceKey, journalMissing } from '../../core/once/key.js';
-import { keyIn } from '../../core/once/once.js';
+import { toJsonValue } from '../../core/call/body.js';
+import { toCanonicalJson, type OnceKey, journalMissingError } from '../../core/once/key.js';
+import { readOnceKey } from '../../core/once/once.js';
 import { asBulk } from '../bulk.js';
 import { emailIn, emailProblem, normalizeAddress } from '../shared/values.js';
 import { isTransient, transient, type DataValue } from '../shared/data.js';
@@ -182,9 +182,9 @@ export function readEachOptions(
   if (!given || !('once' in given)) {
     return options;
   }
-  const once = keyIn(given);
+  const once = readOnceKey(given);
   if (!hasJournal) {
-    throw journalMissing('`sendEach()` with `once`');
+    throw journalMissingError('`sendEach()` with `once`');
   }
   return { ...options, once };
 }
@@ -368,7 +368,9 @@ class EachRun<Fields extends object> {
       return undefined;
     }
     const { once } = given;
-    const own = keyIn({ once: typeof once === 'string' ? once.trim() : once }).normalize('NFC');
+    const own = readOnceKey({ once: typeof once === 'string' ? once.trim() : once }).normalize(
+      'NFC',
+    );
     if (this.#once === undefined) {
       const message =
         'has no effect without the option `once` of `sendEach()`: give the call its `once` too';
@@ -414,7 +416,7 @@ class EachRun<Fields extends object> {
       : {
           key: `${this.#once}/${fingerprint(identity)}`,
           call: 'sendEach',
-          print: '',
+          contentHash: '',
           sendsUnknown: this.#sendsUnknown,
           keep: (data) => ({ emails: [{ email: sentId(data) }] }),
         };
@@ -552,7 +554,7 @@ function contentOf(body: object, common: Readonly<Record<string, unknown>>): str
   const fields = entries
     .filter(([name, value]) => name !== 'to' && value !== undefined)
     .map(([name, value]) => [name, value === common[name] ? 0 : value]); // 0 stands for a common value, which may be long
-  return fingerprint(canonical(wireValue(Object.fromEntries(fields))));
+  return fingerprint(toCanonicalJson(toJsonValue(Object.fromEntries(fields))));
 }
 
 /**
@@ -564,7 +566,8 @@ function recordData(common: unknown, own: unknown): Readonly<Record<string, unkn
   const fields = entriesOf('data', own).filter(([, value]) => value !== null);
   const different = fields.filter(
     ([name, value]) =>
-      shared.has(name) && canonical(valueOf(shared.get(name))) !== canonical(valueOf(value)),
+      shared.has(name) &&
+      toCanonicalJson(valueOf(shared.get(name))) !== toCanonicalJson(valueOf(value)),
   );
   if (different.length > 0) {
     const message = 'has another value in this record than in the common `data`';
@@ -610,7 +613,7 @@ function merged(
  * without fields has `null`, which counts as no entries.
  */
 function entriesOf(field: string, given: unknown): [string, unknown][] {
-  const sent = wireValue({ [field]: given ?? {} });
+  const sent = toJsonValue({ [field]: given ?? {} });
   const value: unknown = isRecord(sent) ? sent[field] : undefined;
   if (!isRecord(value)) {
     throw invalidRequest([{ field, message: `must be an object of fields; got ${kindOf(given)}` }]);

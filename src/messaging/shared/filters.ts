@@ -1,6 +1,6 @@
 import { type FieldObject, type OpenInput, type OpenRecord, isRecord } from '../../core/values.js';
 import { invalidRequest } from '../../core/errors.js';
-import { nearest } from '../../core/typos.js';
+import { findSimilar } from '../../core/typos.js';
 
 /** One comparison of a field with a value. */
 export interface FilterElement {
@@ -272,7 +272,7 @@ function undocumented(
   if (typeof given !== 'string' || names.includes(given)) {
     return [];
   }
-  const meant = Object.hasOwn(aliases, given) ? aliases[given] : nearest(given, names);
+  const meant = Object.hasOwn(aliases, given) ? aliases[given] : findSimilar(given, names);
   const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
   return [
     `\`${field}\` compares \`${compared}\` by the ${kind} "${given}", which is not documented: it may select nobody.${hint}`,

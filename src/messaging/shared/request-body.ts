@@ -1,6 +1,6 @@
 import type { DataOptions } from '../../core/types.js';
 import { isRecord } from '../../core/values.js';
-import { wireValue } from '../../core/call/body.js';
+import { toJsonValue } from '../../core/call/body.js';
 
 /** The fields of a returned record that are not sent back to the service. */
 interface BodyRules {
@@ -60,7 +60,7 @@ export function fieldsOf(body: Record<string, unknown>): Record<string, unknown>
 // As `fieldsOf()`, at any depth. Returns `undefined` if a value cannot be converted.
 function wireFields(data: unknown): unknown {
   try {
-    return wireValue(data);
+    return toJsonValue(data);
   } catch {
     return undefined;
   }

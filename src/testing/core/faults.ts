@@ -7,7 +7,7 @@ import {
   wholeNumber,
   type OptionKinds,
 } from '../../core/options.js';
-import { nearest } from '../../core/typos.js';
+import { findSimilar } from '../../core/typos.js';
 
 /** A fault of a request: set one of the kinds, and when it applies. */
 export interface Fault {
@@ -136,7 +136,7 @@ function adviceFor(written: string, endpoints: readonly string[]): string {
   const likeness = (endpoint: string) =>
     wordsOf(endpoint).filter((word) => wanted.some((other) => isLike(word, other))).length * 10 -
     wordsOf(endpoint).length;
-  const typo = nearest(written, endpoints);
+  const typo = findSimilar(written, endpoints);
   if (typo !== undefined) {
     return `Did you mean '${typo}'?`;
   }

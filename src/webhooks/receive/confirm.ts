@@ -1,6 +1,6 @@
 import { sleep } from '../../core/async.js';
 import type { WebhookResult } from '../../core/types.js';
-import { jobStage } from '../../core/job-status.js';
+import { stageOf } from '../../core/job-status.js';
 import { WebhookVerificationError } from '../../core/errors.js';
 
 /** Reads the status of a file back from the service. */
@@ -41,7 +41,7 @@ export async function confirm(
 }
 
 function confirmedBy(record: StatusSeen, result: WebhookResult): WebhookResult | undefined {
-  const stage = jobStage(record.status);
+  const stage = stageOf(record.status);
   if (result.status === 'error') {
     return stage === 'failed' ? result : undefined;
   }
@@ -52,5 +52,5 @@ function confirmedBy(record: StatusSeen, result: WebhookResult): WebhookResult |
 }
 
 function contradicts(record: StatusSeen, { status }: WebhookResult): boolean {
-  return jobStage(record.status) === (status === 'error' ? 'done' : 'failed');
+  return stageOf(record.status) === (status === 'error' ? 'done' : 'failed');
 }

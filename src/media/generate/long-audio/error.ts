@@ -2,7 +2,7 @@ import {
   InvalidRequestError,
   PostreelError,
   isPostreelError,
-  branded,
+  markClass,
 } from '../../../core/errors.js';
 import type { GenerationJob } from '../../jobs/job.js';
 
@@ -12,7 +12,7 @@ import type { GenerationJob } from '../../jobs/job.js';
  */
 export class LongAudioError extends PostreelError {
   /** @internal */
-  static override readonly brands = branded(this, 'LongAudioError');
+  static override readonly brands = markClass(this, 'LongAudioError');
 
   /** The accepted parts, in the order of the text. `job.part` is the range of each. */
   readonly jobs: readonly GenerationJob[];
