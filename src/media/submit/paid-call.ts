@@ -1,6 +1,7 @@
 import type { Answer, RequestOptions } from '../../core/types.js';
 import { isPostreelError, isTransient, type Outcome } from '../../core/errors.js';
 import type { RunningCall } from '../../core/call/call.js';
+import type { Transport } from '../../core/call/send.js';
 import { claimLimitMs, type HeldClaim } from '../../core/once/claim.js';
 import {
   isJournalUnavailable,
@@ -12,10 +13,22 @@ import { audioRecords, FileIdsMissingError, videoRecords } from '../generate/acc
 import { routes } from '../generate/routes.js';
 import type { VideoJob } from '../generate/types.js';
 import type { JobRecord } from '../jobs/job.js';
+import type { JobLedger } from '../jobs/ledger.js';
 import { isPendingLimitError } from './full.js';
 import { bodyOf, count, quotasOf, type WaitingSubmission } from './submission.js';
 import type { Slots } from './slots.js';
-import type { SubmitterParts } from './submitter.js';
+
+/** The dependencies of a paid call. */
+export interface PaidCallParts {
+  readonly transport: Transport;
+  readonly ledger: JobLedger | undefined;
+  /** How long one attempt may take, in milliseconds, unless the caller sets a `timeout`. */
+  readonly timeoutMs: number;
+  readonly retries: number;
+  readonly onAccepted: (record: JobRecord, callId: number | undefined) => void;
+  /** Called when calls cannot be sent, or the journal cannot be reached, and a queue retries. */
+  readonly onSubmitError: (failure: unknown) => void;
+}
 
 /** The part of the submitter that a paid call uses. */
 export interface CallHost {
@@ -79,7 +92,7 @@ const journalAgainMs = 5_000;
  *     unknown                   unknown                     kept       rejects; with `sendsUnknown` retried
  */
 export class PaidCall {
-  readonly #parts: SubmitterParts;
+  readonly #parts: PaidCallParts;
   readonly #host: CallHost;
   readonly #head: WaitingSubmission;
   readonly #id = crypto.randomUUID();
@@ -96,7 +109,7 @@ export class PaidCall {
     this.#onLeft = resolve;
   });
 
-  constructor(parts: SubmitterParts, host: CallHost, head: WaitingSubmission) {
+  constructor(parts: PaidCallParts, host: CallHost, head: WaitingSubmission) {
     this.#parts = parts;
     this.#host = host;
     this.#head = head;

@@ -6,38 +6,27 @@ import {
   TimeoutError,
   type PostreelError,
 } from '../../core/errors.js';
-import type { Transport } from '../../core/call/send.js';
 import { estimatedMinutes } from '../generate/media-job.js';
 import { routes } from '../generate/routes.js';
-import type { JobRecord } from '../jobs/job.js';
-import type { JobLedger } from '../jobs/ledger.js';
 import type { FileKind } from '../status/intervals.js';
 import { BatchPolicy, batchKeyOf } from './batch-policy.js';
 import type { QueueQuota } from './queue-quota.js';
-import { PaidCall, type CallHost } from './paid-call.js';
+import { PaidCall, type CallHost, type PaidCallParts } from './paid-call.js';
 import type { Submission, Submitted, WaitingSubmission } from './submission.js';
 import type { Slots } from './slots.js';
 
 /** The dependencies of a submitter. */
-export interface SubmitterParts {
-  readonly transport: Transport;
+interface SubmitterParts extends PaidCallParts {
   readonly clock: Clock;
   readonly slots: () => Promise<Slots>;
-  readonly ledger: JobLedger | undefined;
   /** The rate limit; `undefined` when the caller enforces it. */
   readonly limits: { readonly limit: number; readonly windowMs: number } | undefined;
-  /** How long one attempt may take, in milliseconds, unless the caller sets a `timeout`. */
-  readonly timeoutMs: number;
-  readonly retries: number;
   /** Is each submission sent in a separate call? On Workers one request may not wait for another. */
   readonly mustBeAlone: boolean;
   /** Checks the status of a file that has a slot; never rejects. */
   readonly check: (fileId: string, signal: AbortSignal) => Promise<unknown>;
   /** Do status checks count towards the rate limit? */
   readonly areChecksCharged: () => boolean;
-  readonly onAccepted: (record: JobRecord, callId: number | undefined) => void;
-  /** Called when calls cannot be sent, or the journal cannot be reached, and a queue retries. */
-  readonly onSubmitError: (failure: unknown) => void;
   /** Called about once a minute while submissions wait. */
   readonly onWait: (waitMs: number, queued: number) => void;
 }
