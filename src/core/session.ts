@@ -32,7 +32,7 @@ export class Session {
 
   /**
    * Rejects a second sign-in, because the first person's calls would continue with the second person's
-   * session. A browser has one person, and stores the session itself.
+   * session. A browser has one user, and stores the session itself.
    */
   reserve({ path, method }: Route): void {
     if (!this.#begins(path) || isBrowser()) {

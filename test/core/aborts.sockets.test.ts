@@ -70,7 +70,7 @@ describe('an abort ends a call within a few turns of the event loop', () => {
       one.contacts.get('con_1', { signal });
     const arrived = (index: number) => fake.requests.length > index;
     expect(await slowestOf(get, client, arrived)).toBeLessThanOrEqual(maxTurns);
-    // And the service is told: its sockets are closed.
+    // The connection to the service is closed, too.
     await expect.poll(() => fake.requests.every(({ status }) => status === undefined)).toBe(true);
   });
 

@@ -115,7 +115,7 @@ describe('a query', () => {
 });
 
 describe('headers', () => {
-  /** The headers that leave with a call, or the error before that. */
+  /** The headers that a call sends, or the error that it rejects with. */
   async function sent(ofClient: unknown, ofCall: unknown) {
     const { fetch, requests } = answering(() => ({ id: 'con_1' }));
     const messaging = messagingOver(fetch, { headers: ofClient as HeadersInput });

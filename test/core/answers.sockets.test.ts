@@ -9,7 +9,7 @@ import { Agent, fetch as undiciFetch } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serve } from '../support/fake-server.js';
 
-// Its types are written for another version of TypeScript's own.
+// Its types belong to another version of the types of `fetch`.
 const nodeFetch2: unknown = createRequire(import.meta.url)('node-fetch-2');
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
 const long = 'x'.repeat(1024 * 1024);
@@ -36,7 +36,7 @@ const clientOf = (baseUrl: string, fetch?: unknown) =>
     fetch: fetch as typeof globalThis.fetch | undefined, // each is called as `fetch` is
   });
 
-/** A service that answers in one of several ways, and how much of it was taken. */
+/** A service that responds in one of several ways, and counts the bytes that were read. */
 async function service() {
   const taken = { requests: 0, bytes: 0, isGone: false };
   const ways: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
@@ -93,7 +93,7 @@ describe.each([
     const options = { headers: { 'x-way': 'endless' }, timeout: 10_000 };
     const { error } = await clientOf(url, fetch).send(mail, options).safe();
     expect(error).toMatchObject({ status: 500, outcome: 'unknown' });
-    // What the sockets hold is more than what is read.
+    // The buffers of the sockets hold more than the client reads.
     expect(taken.bytes).toBeLessThan(64 * 1024 * 1024);
   });
 

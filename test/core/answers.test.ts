@@ -9,7 +9,7 @@ const json = (body: unknown) => () => Response.json(body);
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** A yes without a word more. */
+/** Responses that only confirm success. */
 const bareYes: readonly [string, () => Response][] = [
   ['a 204', () => new Response(null, { status: 204 })],
   ['an empty 200', () => new Response('')],
@@ -103,7 +103,7 @@ describe('a large response', () => {
   });
 });
 
-/** One call of each kind of answer: none, a record, an enveloped record, each style of list. */
+/** One call for each kind of result: none, a record, an enveloped record, each style of list. */
 const calls: Record<string, (client: MessagingClient) => PromiseLike<unknown>> = {
   send: (client) => client.send(mail),
   get: (client) => client.contacts.get('con_1'),

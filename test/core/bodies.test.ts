@@ -94,7 +94,7 @@ const { meant } = fc.letrec<{ meant: Meant }>((tie) => {
   };
 });
 
-/** Sends a body; the JSON that left, or the error before that. */
+/** Sends a body. Returns the JSON that was sent, or the error. */
 async function sent(body: unknown) {
   const { fetch, requests } = answering(() => ({}));
   const { error } = await messagingOver(fetch).request('POST', '/x', { body }).safe();
@@ -202,7 +202,7 @@ describe('a JSON body', () => {
 describe('a file', () => {
   const bytes = new TextEncoder().encode('email,b\n');
 
-  /** Uploads a file as a caller gives it; the form that left, or the error. */
+  /** Uploads a file. Returns the form that was sent, or the error. */
   async function uploaded(file: unknown) {
     const { fetch, requests } = answering(() => ({ jobId: 'job_1' }));
     const { error } = await messagingOver(fetch)

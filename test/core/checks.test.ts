@@ -28,7 +28,7 @@ function methodOf(clients: { messaging: MessagingClient; media: MediaClient }, s
   return (Reflect.get(owner, name) as Loose).bind(owner);
 }
 
-/** Makes a call, and how it is refused; fails when anything leaves. */
+/** Makes a call, and returns the error that it rejects with. Fails if a request is sent. */
 async function refusalOf(sdk: string, ...args: unknown[]) {
   const { fetch, requests } = answering(() => ({}));
   const clients = { messaging: messagingOver(fetch), media: mediaOver(fetch) };

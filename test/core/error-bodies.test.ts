@@ -14,7 +14,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** The error of a mail that is answered like this. */
+/** The error of an email to which the service responds like this. */
 async function errorOf(answer: Answer, options: MessagingOptions = {}): Promise<PostreelError> {
   const { fetch } = answering(() => (typeof answer === 'function' ? answer() : answer.clone()));
   const { error } = await messagingOver(fetch, { retries: 0, ...options })
@@ -30,7 +30,7 @@ const refused = (status: number, body: unknown) => Response.json(body, { status 
 const text = (status: number, body: string | null, headers: Record<string, string> = {}) =>
   new Response(body, { status, headers });
 
-/** What a caller reads: what happened, where, what to do next. */
+/** The messages: what happened, where, and what to do next. */
 const wordings: [string, Answer, string][] = [
   [
     'the documented envelope',
@@ -288,7 +288,7 @@ describe('the error response of the service', () => {
 });
 
 describe('an error response whose body is lost', () => {
-  /** An answer whose head arrives and whose body breaks or never ends. */
+  /** A response whose headers arrive, and whose body breaks or never ends. */
   function headOnly(status: number, end: 'breaks' | 'stalls', headers: HeadersInit = {}): Response {
     const body = new ReadableStream({
       start(controller) {

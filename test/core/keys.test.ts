@@ -59,7 +59,7 @@ describe('the form of a key', () => {
 
   it('of the media service is any text without white space', async () => {
     const { fetch, requests } = answering(() => ({ fileId: 'file_1', status: 'queued' }));
-    // Also one that begins like a public key of the other service.
+    // A key that begins like a public key of the other service is accepted, too.
     await mediaOver(fetch, { apiKey: 'pk_media/1' }).generate.status({ fileId: 'file_1' });
     expect(bearers(requests)).toEqual(['Bearer pk_media/1']);
     expect(() => mediaOver(fetch, { apiKey: 'any thing' })).toThrow('contains whitespace');
@@ -290,7 +290,7 @@ describe('a function for the key', () => {
 });
 
 describe('a key that the service rejects', () => {
-  /** What becomes of a call whose key comes from a function, and which keys were sent. */
+  /** The end of a call whose key comes from a function, and the keys that were sent. */
   async function called(
     steps: Parameters<typeof scripted>[0],
     apiKey: (count: number) => string | Promise<string> = (count) => `sk_test_${count}`,

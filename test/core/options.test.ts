@@ -109,7 +109,7 @@ const doors: Readonly<Record<string, Door>> = {
   },
 };
 
-/** How a call ended: `ok`, or its error; one that is not ours is `raw`. */
+/** How a call ended: `ok`, its error, or `raw` for an error of another kind. */
 async function endOf(open: () => unknown): Promise<string> {
   try {
     await open();

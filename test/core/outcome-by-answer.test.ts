@@ -12,7 +12,7 @@ const answers: readonly (readonly [what: string, answer: Step, changed: string, 
   ...[301, 307, 308, 400, 401, 402, 403, 404, 409, 422, 429, 451].map(
     (status) => [`a ${status}`, step.status(status), 'rejected', 'rejected'] as const,
   ),
-  // 302 and 303 are also what a form answers once it has done its work.
+  // A form may respond with 302 or 303 after it has done its work.
   ...[302, 303, 408, 500, 502, 503, 504].map(
     (status) => [`a ${status}`, step.status(status), 'unknown', 'rejected'] as const,
   ),

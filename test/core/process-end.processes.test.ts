@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { serve } from '../support/fake-server.js';
 
 /**
- * Each script stands at the top level of a process of its own, and nothing else keeps that alive:
+ * Each script is the top level of a separate process, and nothing else keeps the process alive:
  * it must get to its last line, and must then end by itself.
  */
 describe('a process with a bare top-level await', { timeout: 60_000 }, () => {

@@ -15,7 +15,7 @@ it.each(['sliding', 'fixed', 'bucket'] as const)(
     await Promise.all(Array.from({ length: 500 }, () => client.contacts.list()));
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(statuses).toHaveLength(500);
-    // The first hundred leave at once, and each other one a window after one of those before.
+    // The first hundred requests are sent at once, each later one a window after an earlier one.
     expect(fake.clock.now() - startedAt).toBeLessThan((4 * limits.windowMs) / 0.98);
   },
 );

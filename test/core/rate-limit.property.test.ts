@@ -9,7 +9,7 @@ const windowMs = 1_000;
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** One call: when it is made, how long its requests and answers travel, and how it ends. */
+/** One call: when it is made, how long its requests and responses take, and how it ends. */
 interface Plan {
   readonly madeAt: number;
   readonly thereMs: number;
@@ -109,7 +109,7 @@ describe('no window of the service, sliding or fixed, gets more requests than th
   });
 });
 
-/** The same store, but what is asked of it takes up to so long to get there, and the answer as long. */
+/** The same store, but each request and each response takes up to `maxMs`. */
 function distant(store: Required<RateBudgetStore>, maxMs: number): RateBudgetStore {
   let asked = 0;
   const travel = () => {

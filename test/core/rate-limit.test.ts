@@ -188,7 +188,7 @@ describe('the rate limit of a client', () => {
       limited().client.rateLimit.state();
     }
     expect(idleState).toMatchObject({ limit: 2 });
-    // By a client that says nothing of a limit: the default shows that the budget is a new one.
+    // By a client without its own limit: the default limit shows that the budget is new.
     const stateOf = ({ options: { apiKey } }: typeof idle) =>
       limited({ apiKey, rateLimit: {} }).client.rateLimit.state();
     expect(stateOf(idle)).toMatchObject({ limit: 1_000 });

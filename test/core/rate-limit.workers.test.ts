@@ -3,7 +3,7 @@ import { limited, passes, slowly, tooMany } from '../support/core/limited.js';
 import { step } from '../support/script.js';
 import { memoryStore } from '../support/transport/memory-store.js';
 
-// In Cloudflare's workers and Vercel's edge no timer and no answer of one request may resume another one,
+// In Cloudflare's workers and Vercel's edge no timer and no response of one request may resume another one,
 // and a request may be torn down without cleanup.
 beforeEach(() => {
   vi.useFakeTimers();

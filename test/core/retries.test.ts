@@ -20,7 +20,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** What goes wrong in one attempt; what may be gone a little later, and what stays. */
+/** Failures of one attempt: those that may pass, and those that stay. */
 const passing: Readonly<Record<string, Step>> = {
   'a connection that was refused': step.refused,
   'a connection that broke': step.lost,

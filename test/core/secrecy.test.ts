@@ -6,7 +6,7 @@ import { answering, mediaOver, messagingOver } from '../support/clients.js';
 
 type Fetch = typeof globalThis.fetch;
 
-/** What must never be told, by how it gets into a call. */
+/** The secrets, by the way in which they get into a call. */
 const secrets = {
   'a key': 'sk_live_4f9a8b7c6d5e',
   'a key without a form': 'media/key+4f9a8b7c',
@@ -55,7 +55,7 @@ const callWith: Record<Carrier, (fetch: Fetch, told: MessagingOptions) => Promis
 
 const failed = (fields: object) => Object.assign(new TypeError('fetch failed'), fields);
 
-/** What a `fetch` may throw. */
+/** Errors that a `fetch` may throw. */
 const faults: Record<string, (secret: string) => unknown> = {
   'the secret alone': (secret) => secret,
   'a message': (secret) => new Error(`sent ${secret}`),
@@ -83,7 +83,7 @@ const refusal = (error: object, status = 400) =>
 const escaped = (text: string) =>
   Array.from(text, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
 
-/** An answer that repeats what it was sent. */
+/** A response that repeats the request. */
 const echoes: Record<string, (secret: string) => Response> = {
   'a message': (secret) => refusal({ message: `Bad: ${secret}` }),
   'a code, suggestion and request id': (secret) =>
@@ -103,7 +103,7 @@ const echoes: Record<string, (secret: string) => Response> = {
     new Response(null, { status: 302, headers: { location: `/?k=${encodeURIComponent(secret)}` } }),
 };
 
-/** All that is told of a call: its error, its events and its log. */
+/** Everything that a call prints or reports: its error, its events and its log. */
 async function toldOf(carrier: Carrier, fetch: Fetch): Promise<string> {
   const lines: unknown[] = [];
   const write = (...told: unknown[]) => lines.push(told);

@@ -314,7 +314,7 @@ describe('when the store is unavailable', () => {
   });
 });
 
-/** Clients that know of each other only by their store, as processes do; the first is answered as scripted. */
+/** Clients that share only a store, like separate processes. The service responds to the first as scripted. */
 function fleet(count: 1, steps?: readonly Step[]): [ReturnType<typeof limited>];
 function fleet(
   count: 2,

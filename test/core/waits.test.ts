@@ -24,7 +24,7 @@ beforeAll(loadSchemas);
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A service that answers each status check as a list says, and its last answer from then on. */
+/** A service that responds to the status checks with the items of a list, and then repeats the last one. */
 function checked(answers: readonly Step[]) {
   const left = [...answers];
   const { fetch, requests } = answering(() => (left.length > 1 ? left.shift() : left[0])?.());

@@ -13,7 +13,7 @@ export interface ProjectPart {
   readonly isIdle: boolean;
 }
 
-/** What the service counts per project. All clients of a project share it, in all copies of the package. */
+/** The state that the service counts per project. All clients of a project share it, in all copies of the package. */
 export class ProjectState {
   /** A fingerprint: others may read the store, or print the globals, and the name must not reveal the key. */
   readonly name: string;

@@ -142,7 +142,7 @@ export class LocalBudget implements Budget {
     };
   }
 
-  /** Has it nothing to remember: no request in its window, no queued call, no 429 of late? */
+  /** Is there no request in the window, no queued call and no recent 429? */
   get isIdle(): boolean {
     const { used, queued } = this.state();
     return used + queued + this.queuedElsewhere === 0 && this.clock.now() >= this.#sharedUntil;

@@ -1,5 +1,5 @@
 import { inTime, type CallState } from '../call/call.js';
-import { type PreparedCall, type SendHooks } from '../call/request.js';
+import type { PreparedCall, SendHooks } from '../call/request.js';
 import { kindOf } from '../values.js';
 import { invalidRequest, isPostreelError, PostreelError } from '../errors.js';
 import type { Answer, RequestOptions } from '../types.js';

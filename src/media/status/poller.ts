@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../../core/types.js';
 import { isPostreelError, isTransient, type PostreelError } from '../../core/errors.js';
-import { type StatusChecks } from '../../core/wait.js';
+import type { StatusChecks } from '../../core/wait.js';
 import { stageOf, statusOf } from '../../core/job-status.js';
 import { sleep, abortable } from '../../core/async.js';
 import { hasIoContexts } from '../../core/runtime.js';

@@ -388,7 +388,7 @@ class EachRun<Fields extends object> {
     const compared = isReadRecord(given)
       ? { ...body, data: undefined, ...merged('data', this.#common['data'], undefined) }
       : body;
-    return { body: body as SendRequest<Fields>, content: contentOf(compared, this.#common) };
+    return { body, content: contentOf(compared, this.#common) };
   }
 
   async #send(mail: RecipientMail<Fields>, row: Row<Fields>): Promise<void> {
