@@ -113,11 +113,11 @@ async function whileClaimed<T>(call: KeyedCall<T>, wait: () => Promise<unknown>)
     await wait();
   } catch (failure) {
     call.state.outcome = 'unknown';
-    throw failure instanceof TimeoutError ? stillClaimed(call) : failure;
+    throw failure instanceof TimeoutError ? stillClaimedError(call) : failure;
   }
 }
 
-function stillClaimed<T>({ deadline: { method, path } }: KeyedCall<T>): TimeoutError {
+function stillClaimedError<T>({ deadline: { method, path } }: KeyedCall<T>): TimeoutError {
   return new TimeoutError(
     `The \`deadline\` of ${method} ${path} passed while another call with the same key was in flight. That call may take effect, so make this call again with the same key.`,
     { method, path, code: 'DEADLINE_EXCEEDED', outcome: 'unknown' },
