@@ -46,7 +46,7 @@ export function outcomeOf(error: unknown): 'failed' | 'unknown' {
   return outcome === 'not-sent' || outcome === 'rejected' ? 'failed' : 'unknown';
 }
 
-/** Wraps the error of a step that may have happened, and says so in the message. */
+/** Adds to the error of a step that it may have happened, unless its message says it already. */
 export function unknownError(error: unknown): unknown {
   const says = error instanceof NoneDone || (isPostreelError(error) && error.outcome === 'unknown');
   const message = `${messageOf(error)} It may have happened all the same: check before you plan it again.`;

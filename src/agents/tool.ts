@@ -83,8 +83,8 @@ export interface PlanTool extends Named {
   readonly kind: 'plan';
   readonly parse: (args: unknown) => unknown;
   /**
-   * Describes the step. Called again right before the step runs, since the description must still be the
-   * same.
+   * Describes the step. Called again right before the step runs: the step runs only if the description is still
+   * the same.
    */
   readonly describe: (
     input: unknown,

@@ -66,7 +66,7 @@ export function command<Input>(facts: CommandFacts<Input>): AddCommand {
       const flags = own.opts<{ yes?: boolean }>();
       const given: readonly unknown[] = own.processedArgs;
       const values = own.registeredArguments.map((arg, at) => [arg.name(), given[at]] as const);
-      const input = { ...Object.fromEntries(values), ...flags } as Input; // as: what the facts declare
+      const input = { ...Object.fromEntries(values), ...flags } as Input; // as: the description declares these names
       if ('run' in facts) {
         await facts.run(input, context);
         return;

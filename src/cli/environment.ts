@@ -20,7 +20,7 @@ export function readEnvFile(path: string): Record<string, string | undefined> {
     return {};
   }
   if (statSync(path).isDirectory()) {
-    throw new CommandEnd('configuration', `${path} is a folder, and no file with settings.`);
+    throw new CommandEnd('configuration', `${path} is a folder, not a file with settings.`);
   }
   try {
     return parseEnv(textOf(readFileSync(path)).text);

@@ -42,7 +42,7 @@ function messageOf(error: unknown): string {
 
 const fileErrors: Readonly<Record<string, string>> = {
   ENOENT: 'There is no such file',
-  EISDIR: 'This is a folder, and no file',
+  EISDIR: 'This is a folder, not a file',
   EACCES: 'This file may not be read or written',
   EEXIST: 'This file is there already; add --force to overwrite it',
 };

@@ -226,7 +226,7 @@ function withoutJob(): UnexpectedResponseError {
 function notFollowed(jobId: string, cause: unknown): PostreelError {
   const why = isPostreelError(cause) ? ` ${cause.message}` : '';
   return new PostreelError(
-    `The rows were queued as job ${jobId}, but what became of them is not known.${why}`,
+    `The rows were queued as job ${jobId}, but their results are unknown.${why}`,
     { code: 'JOB_NOT_FOLLOWED', outcome: 'unknown', cause },
   );
 }

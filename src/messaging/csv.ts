@@ -314,7 +314,7 @@ function unquote(cell: string): string {
   return /^"[^]*"$/.test(cell) ? cell.slice(1, -1).replaceAll('""', '"') : cell;
 }
 
-/** What the parser returns for one record. */
+/** The result of the parser for one record. */
 interface Parsed {
   readonly data: readonly string[][];
   readonly errors: readonly unknown[];

@@ -8,8 +8,8 @@ export const messaging: EndpointSchemas<typeof messagingSchemas> = messagingSche
 /** The `query`, `body` and `returns` of each endpoint of the media service, by its method's name. */
 export const media: EndpointSchemas<typeof mediaSchemas> = mediaSchemas;
 
-// The names by which declarations of a user spell these schemas, also where zod is out of his reach: below
-// this package, as pnpm has it, or beside another version.
+// A user's declarations refer to these schemas by these names. They also work if the user's code cannot import
+// this zod: pnpm installs it below this package, and another version may be installed next to it.
 export type { $loose, $ZodTypeInternals } from 'zod/v4/core';
 export type {
   ZodMiniArray,
@@ -27,7 +27,7 @@ export type {
   ZodMiniUnknown,
 } from 'zod/mini';
 
-// What stands beside them is the client's own, of types that a user could not name.
+// Without the internal members of the tables, whose types a user could not name.
 type EndpointSchemas<Table> = {
   readonly [
     Name in Exclude<keyof Table, 'known' | 'knownQuery' | 'warnings'>

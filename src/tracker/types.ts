@@ -27,12 +27,12 @@ export type FieldValue =
   | readonly FieldValue[]
   | { readonly [key: string]: FieldValue };
 
-/** Event data: stored on the contact as custom fields, except what is {@link Transient}. */
+/** Event data: stored on the contact as custom fields, except {@link Transient} values. */
 export type EventData = { readonly [field: string]: FieldValue } & {
   readonly [Reserved in ReservedField]?: never;
 };
 
-/** What a typed event map must look like: interfaces are fine, reserved names are not. */
+/** The form of a typed event map: any interface without reserved field names. */
 export type EventMap<Events> = {
   [Name in keyof Events]: {
     [Field in keyof Events[Name]]: Field extends ReservedField

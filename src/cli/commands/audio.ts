@@ -37,7 +37,7 @@ interface AudioInput {
   readonly again?: boolean;
 }
 
-/** One part of the text; a short text has a single part, which is not marked as one. */
+/** One part of the text. A short text is a single part without a range. */
 interface Part extends PaidJob {
   readonly request: AudioRequest;
   readonly range: TextRange | undefined;

@@ -7,7 +7,7 @@ import { exitCodeOf } from '../exit-codes.js';
 /** The result of one read-only request to a service. */
 export interface ServiceCheck {
   readonly service: 'messaging' | 'media';
-  /** Which of the two settings are there: address and key. */
+  /** How many of the two settings exist: address and key. */
   readonly settings: 'none' | 'half' | 'both';
   readonly isReachable: boolean;
   readonly isKeyAccepted: boolean;
@@ -19,13 +19,13 @@ export interface ServiceCheck {
   readonly problem?: string;
   /** With a problem of a request: the code of its error. */
   readonly code?: string;
-  /** With a problem: how a command ends by it. */
+  /** With a problem: the exit code of the command. */
   readonly exitCode?: number;
 }
 
 type Service = ServiceCheck['service'];
 
-/** Asks a service one question that changes nothing. */
+/** Sends a service one request that changes nothing. */
 export async function checkService(service: Service, context: Context): Promise<ServiceCheck> {
   const { environment } = context;
   const names = variablesOf(service);
@@ -67,7 +67,7 @@ export async function checkService(service: Service, context: Context): Promise<
   }
 }
 
-/** The headers of an answer, its errors included. */
+/** Returns the headers of the response, which may be an error. */
 async function ask(service: Service, context: Context): Promise<Headers> {
   const options = { signal: context.signal, retries: 0, timeout: 10_000 };
   let headers = new Headers();
@@ -83,7 +83,7 @@ async function ask(service: Service, context: Context): Promise<Headers> {
   }
   const media = await context.media({ fetch });
   await media.generate.status({ fileId: 'postreel-check' }, options).catch((error: unknown) => {
-    // The file does not exist; the service says so only to the holder of a key.
+    // The file does not exist. Only a caller with a valid key gets this 404.
     if (!isPostreelError(error) || error.status !== 404) {
       throw error;
     }

@@ -7,12 +7,13 @@ type CsvRow = Readonly<Record<string, unknown>>;
 const formula = /^[=+\-@\t\r]/;
 const signedNumber = /^[+-][\d\s().,/-]+$/;
 
-// An import knows by these five that the rows are records, which subscribe nobody.
+// By these five columns an import recognizes records that were read. Such rows subscribe nobody.
 const ownFields: readonly string[] = ['email', 'subscribed', 'id', 'createdAt', 'updatedAt'];
 
 /**
- * Contacts as a CSV file, the five fields of every contact first, and what such a file cannot carry back. A text that a spreadsheet
- * would run gets an apostrophe in front, unless it is wanted `raw`.
+ * Creates a CSV file of contacts, with the five fields of every contact first, and notes about the values that
+ * such a file cannot hold. A text that a spreadsheet would run as a formula gets an apostrophe in front, unless
+ * `isRaw` is set.
  */
 export function contactsCsv(
   rows: readonly CsvRow[],

@@ -318,7 +318,7 @@ async function exportFile(input: ExportInput, context: Context): Promise<void> {
   );
 }
 
-/** Reads all contacts as rows of a file, and shows how many of all of them are read. */
+/** Reads all contacts as rows of a file, and shows the progress. */
 async function readContacts(
   name: string,
   messaging: Awaited<ReturnType<Context['messaging']>>,

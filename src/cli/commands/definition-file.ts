@@ -6,8 +6,8 @@ import { exportVariables, type Environment } from '../environment.js';
 import { CommandEnd } from '../exit-codes.js';
 
 /**
- * The one workflow that a module of the user exports, under whatever name. Loading the module runs it, with the
- * variables of `.env`.
+ * Returns the only workflow that a module of the user exports, under any name. Loading the module runs it, with
+ * the variables of `.env`.
  */
 export async function readDefinition(
   file: string,
@@ -26,7 +26,7 @@ export async function readDefinition(
 
 async function load(file: string): Promise<Record<string, unknown>> {
   try {
-    // The bundler must not look for it.
+    // A computed address, so that the bundler does not resolve this import.
     const url = pathToFileURL(resolve(file)).href;
     return (await import(url)) as Record<string, unknown>; // as: a module is an object of its exports
   } catch (error) {

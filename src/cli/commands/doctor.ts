@@ -51,7 +51,7 @@ function describe({ name, verdict, text, advice }: Finding, output: Output): str
   return `${mark}  ${output.paint('bold', name)}: ${text}${more}`;
 }
 
-// No command runs on a Node that is too old.
+// A Node that is too old runs no command, so its version needs no check.
 function versions(): Finding {
   const text = `postreel ${version}, Node ${process.versions.node}, ${process.platform}`;
   return { name: 'versions', verdict: 'ok', text };
@@ -77,7 +77,7 @@ function envFile({ environment, environmentProblem: problem }: Context): Finding
   return { name, verdict: 'ok', text, ...(overridden.length > 0 && { advice }) };
 }
 
-/** The findings about keys, without the keys themselves. */
+/** Checks the keys, and never shows them. */
 function keyFindings(environment: Environment): Finding[] {
   const key = environment['MESSAGING_API_KEY'];
   if (key === undefined) {

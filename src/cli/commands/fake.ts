@@ -104,7 +104,7 @@ function isGenerateLimitReached({ requests, clock }: Service): boolean {
   return recent.length >= 10;
 }
 
-/** Ctrl+C is how the command ends: its exit code is 0. */
+/** Waits for Ctrl+C, which ends this command with the exit code 0. */
 async function stopped(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) {
     await once(signal, 'abort');
@@ -126,7 +126,10 @@ const firstLine =
   '# The fakes of `npx postreel fake`: delete these lines to use your own settings again.';
 const lastLine = '# End of the fakes.';
 
-/** A text of settings with those of the fakes at its end, where they come before its own, once. */
+/**
+ * Puts the settings of the fakes at the end of a text, where they override earlier lines, in place of those of an
+ * earlier run.
+ */
 function withBlock(text: string, lines: string): string {
   const begin = text.indexOf(firstLine);
   const end = text.indexOf(lastLine, begin);
@@ -150,7 +153,7 @@ function environmentOf({ messaging, media }: FakeServer): string {
   return lines.join('');
 }
 
-/** The addresses under which other machines see this one. */
+/** Lists the addresses of this machine in its networks. */
 function networkAddresses(url: string): string[] {
   const { port } = new URL(url);
   return Object.values(networkInterfaces())

@@ -7,7 +7,7 @@ import type { Context } from '../context.js';
 import { CommandEnd } from '../exit-codes.js';
 import { defaultJournal } from './saving.js';
 
-/** A job of a command under its key, and what the journal and the service know of it. */
+/** A job of a command with its key, and its state in the journal and at the service. */
 export interface PaidJob {
   readonly once: OnceJob;
   /**
@@ -18,7 +18,7 @@ export interface PaidJob {
    * | `paid` | is finished or in progress | waits for it and saves it |
    * | `failed` | failed or was canceled | makes it again |
    * | `lost` | is finished, but its file is gone | makes it again |
-   * | `again` | is made again, because the user says so | makes it again |
+   * | `again` | the user passed `--again` | makes it again |
    */
   readonly state: 'new' | 'claimed' | 'paid' | 'failed' | 'lost' | 'again';
   /** The job that was submitted under the key. */
@@ -30,7 +30,7 @@ export interface LookUp {
   readonly media: MediaClient;
   readonly journal: string;
   readonly context: Context;
-  /** `--again`: what was made before is made again. */
+  /** `--again`: jobs that were made before are made again. */
   readonly isAgain: boolean;
 }
 
@@ -139,7 +139,7 @@ export async function freeKey({ once, job }: PaidJob, media: MediaClient): Promi
   }
 }
 
-/** The end of a command that cannot know whether a job is paid for. */
+/** Creates the error of a command that cannot find out whether a job is paid for. */
 export function outcomeUnknown({ journal }: Pick<LookUp, 'journal'>): CommandEnd {
   const where = journal === defaultJournal ? '' : ` --journal ${journal}`;
   return new CommandEnd(

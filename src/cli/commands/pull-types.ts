@@ -4,7 +4,7 @@ import type { ContactField, FieldInventory, EventNames, Template } from 'postree
 import { variablesOf } from '../../messaging/shared/template-text.js';
 import { typesFile, type PulledTemplate, type PulledTypes } from './types-file.js';
 
-/** A client, as far as types are pulled from its project. */
+/** The methods of a client that `pullTypes()` calls. */
 export interface PullSource {
   readonly contacts: {
     readonly fields: { list(options?: RequestOptions): PromiseLike<FieldInventory> };
@@ -18,7 +18,7 @@ export async function pullTypes(source: PullSource, options?: RequestOptions): P
   return typesFile(await readProject(source, options));
 }
 
-/** Reads what a project has. */
+/** Reads the custom fields, events and templates of a project. */
 async function readProject(
   { contacts, events, templates }: PullSource,
   options?: RequestOptions,
@@ -47,13 +47,13 @@ function customField({ field, type }: ContactField) {
   return { name: field.replace(/^data\./, ''), type };
 }
 
-/** The service does not document the answer: a list of names, or of records with one. */
+/** Reads the names of events. The service does not document the response: a list of names, or of records. */
 function namesIn(answer: unknown): string[] {
   const lists = Array.isArray(answer) ? [answer] : isRecord(answer) ? Object.values(answer) : [];
   const list: unknown = lists.find((value) => Array.isArray(value));
   const items: readonly unknown[] | undefined = Array.isArray(list) ? list : undefined;
   const names = items?.map((item) => (isRecord(item) ? (item['name'] ?? item['event']) : item));
-  // An answer that cannot be read is not a project without events.
+  // Do not take an unreadable response for a project without events.
   if (!names?.every((name) => typeof name === 'string')) {
     throw notReadable('/events/names');
   }
@@ -80,7 +80,7 @@ function pulled({ id, name, subject, body }: Template): PulledTemplate {
   };
 }
 
-// By code units: the same on every machine.
+// Compares by code units, so that the order is the same on every machine.
 function byName(one: { readonly name: string }, other: { readonly name: string }): number {
   return one.name < other.name ? -1 : Number(one.name > other.name);
 }

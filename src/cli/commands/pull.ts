@@ -21,7 +21,7 @@ export const pull = command<{ readonly file: string; readonly check?: boolean }>
     }
     const drift = driftOf(await readFile(file, 'utf8'), await types());
     output.result({ file, drift }, () =>
-      drift.length === 0 ? `${file} is as the project.` : drift.join('\n'),
+      drift.length === 0 ? `${file} is up to date.` : drift.join('\n'),
     );
     if (drift.length > 0) {
       throw new CommandEnd('different', `${file} has drifted. Run \`postreel pull ${file}\`.`);

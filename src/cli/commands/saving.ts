@@ -17,7 +17,7 @@ export function journalOption(): Option {
   return option('--journal <path>', 'where jobs are written down').default(defaultJournal);
 }
 
-/** The target of files: a folder, where each is named by its id, or one path. */
+/** Where files are saved: in a folder, each under its id, or at one path. */
 export type Target = { readonly folder: string } | { readonly path: string };
 
 /** The files that a command is about to save. */
@@ -29,12 +29,12 @@ export interface Expected {
   readonly hasPart?: boolean;
 }
 
-/** A client that writes its jobs down, so that a crash loses none. */
+/** Creates a client that writes its jobs to a journal, so that a crash loses none. */
 export function mediaWithJournal(context: Context, path = defaultJournal): Promise<MediaClient> {
   return context.media({ journal: fileJournal(path) });
 }
 
-/** Refuses a wrong request before the question: a person says yes only to jobs that can be made. */
+/** Rejects an invalid request before a person is asked to confirm it. */
 export function refuseWrong(
   schema: NonNullable<Parameters<typeof findRequestProblems>[0]['body']>,
   body: unknown,
@@ -47,7 +47,7 @@ export function refuseWrong(
   }
 }
 
-/** Reads `--out`. One file may have any name; a name for several has an extension, or it is a folder's. */
+/** Reads `--out`. For one file, any name is a path. For several files, a name without an extension is a folder. */
 export async function targetOf(
   out: string | undefined,
   { count, isSpeech = false, hasPart = false }: Expected,
@@ -74,12 +74,12 @@ export async function targetOf(
   return isFile ? { path: given } : { folder: given };
 }
 
-/** Creates the folder of a target now: after the jobs are paid for is too late to fail. */
+/** Creates the folder of a target. Called before the jobs are paid for, so that a failure costs nothing. */
 export async function makeFolderOf(target: Target): Promise<void> {
   await mkdir('path' in target ? dirname(target.path) : target.folder, { recursive: true });
 }
 
-/** Saves a finished file and gives its path. */
+/** Saves a finished file; returns its path. */
 export async function save(
   file: MediaFile,
   job: { readonly name: string; readonly kind: GenerationJob['kind'] },
@@ -177,7 +177,7 @@ async function waitFor(job: GenerationJob, { progress, signal }: Saving): Promis
   });
 }
 
-/** Saves the parts of a speech as one file, whole or not at all. */
+/** Saves the parts of a speech as one file. The file appears only when it is complete. */
 async function saveJoined(
   media: MediaClient,
   files: readonly MediaFile[],
@@ -201,7 +201,7 @@ async function saveJoined(
   output.result({ fileIds, path }, () => `${output.paint('green', 'saved')} ${path}`);
 }
 
-/** The unit is not documented: up to 1 it is taken for a share, above for percent. */
+/** Converts the progress of a job to percent. Its unit is not documented: up to 1, it counts as a share. */
 export function percentOf(progress: number | undefined): number {
   const value = progress ?? 0;
   return Math.round(Math.min(100, value <= 1 ? value * 100 : value));
@@ -215,7 +215,7 @@ export function reportSaved(
   output.result({ fileId, path }, () => `${output.paint('green', 'saved')} ${path}`);
 }
 
-/** Prints a job that came to nothing. */
+/** Prints a failed job with its error. */
 export function reportFailed(name: string, error: unknown, { output, signal }: Context): void {
   if (signal.aborted) {
     return;
@@ -228,7 +228,7 @@ export function reportFailed(name: string, error: unknown, { output, signal }: C
   }
 }
 
-/** Ends a command whose jobs have all come to their end, or were left behind by Ctrl+C. */
+/** Ends a command after its jobs have ended, or after Ctrl+C. Throws if a job failed. */
 export function endOf(
   failures: number,
   { signal, output }: Context,

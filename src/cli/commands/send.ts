@@ -62,7 +62,7 @@ async function emailOf(input: SendInput, context: Context): Promise<SendRequest>
   const attachments = attach && (await Promise.all(attach.map((path) => attachment(path))));
   const given = Object.entries({ from, subject, body, template, reply, data, attachments });
   const fields = Object.fromEntries(given.filter(([, value]) => value !== undefined));
-  return { to, ...fields } as unknown as SendRequest; // the client checks what goes together
+  return { to, ...fields } as unknown as SendRequest; // the client checks the combination of fields
 }
 
 async function bodyOf({ body, bodyFile }: SendInput, { streams }: Context) {

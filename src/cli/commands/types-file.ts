@@ -57,7 +57,7 @@ function templateLines({ id, name, required, optional }: PulledTemplate): string
     ...optional.map((path) => `${propertyOf(path)}?: TemplateValue`),
   ];
   const data = variables.length === 0 ? 'object' : `{ ${variables.join('; ')} }`;
-  // A comment ends at its mark, whatever a template is called.
+  // The name of a template may contain the mark that ends a comment.
   return [`  /** ${name.replaceAll('*/', '* /')} */`, `  ${propertyOf(id)}: ${data};`];
 }
 
@@ -79,7 +79,7 @@ function typeOf(type: string): string {
   return (Object.hasOwn(known, type) ? known[type] : undefined) ?? 'string | number | boolean';
 }
 
-/** The lines that say something; how a formatter breaks and quotes them does not count. */
+/** Returns the lines to compare: without comments, indentation and the style of quotes. */
 function linesOf(text: string): string[] {
   return text
     .split('\n')

@@ -28,7 +28,7 @@ export const verify = command<{ readonly email: readonly string[] }>({
 
 type Verdict = Pick<AddressVerification, 'email' | 'valid' | 'reasons'>;
 
-/** An address that is rejected as malformed has a verdict too, so the others are still checked. */
+/** Checks one address. A malformed one gets a verdict, not an error, so that the others are still checked. */
 async function judge(
   email: string,
   messaging: MessagingClient,

@@ -93,7 +93,7 @@ export const video = command<VideoInput>({
 // Journals contain the name and the keys, so they never change.
 const queueName = 'postreel video';
 
-/** The videos of a command, and what is known of each. */
+/** The videos of a command, with the state and the key of each. */
 interface Videos {
   readonly jobs: readonly VideoJob[];
   readonly known: readonly PaidJob[];
@@ -117,7 +117,7 @@ function byName([one]: readonly [string, unknown], [other]: readonly [string, un
   return one < other ? -1 : 1;
 }
 
-/** The videos in their order. The key of one that is made again is freed right before the queue takes it. */
+/** Yields the videos in their order. Frees the key of a video right before the queue makes it again. */
 async function* freed({ jobs, known }: Videos, media: MediaClient): AsyncGenerator<VideoJob> {
   for (const [index, job] of jobs.entries()) {
     const before = known[index];
@@ -128,7 +128,7 @@ async function* freed({ jobs, known }: Videos, media: MediaClient): AsyncGenerat
   }
 }
 
-/** The cost of the videos. */
+/** The minutes of the videos, which determine their cost. */
 function minutesOf(jobs: readonly VideoJob[]): string {
   const known = jobs.flatMap(({ duration }) => duration ?? []);
   const sum = String(known.reduce((minutes, each) => minutes + each, 0));
@@ -158,7 +158,7 @@ async function runQueue(
   const showMain = (note: string) => progress.show(main, { done, total: jobs.length, note });
   showMain('waiting for the service');
   media.on('throttled', (wait) => showMain(waitText(wait)));
-  // A list is read at once, so that the longest videos start first.
+  // The queue reads a list at once, and starts the longest videos first.
   const isFreed = known.some(({ state, job }) => job && state !== 'paid');
   const queue = media.queue(isFreed ? freed(videos, media) : jobs, {
     name: queueName,
@@ -180,7 +180,7 @@ async function runQueue(
   let failures = 0;
   try {
     for await (const result of queue) {
-      // The queue does not save what an earlier run has saved.
+      // The queue does not save a file that an earlier run has saved.
       const { file, index } = result;
       const path = paths.get(index) ?? (file && (await saveAgain(file, saving)));
       failures += reportResult(result, path, context);
@@ -206,7 +206,7 @@ function sumOf({ done, failed, total = 0 }: QueueProgress): string {
   return `${done} of ${total} done${failures}`;
 }
 
-/** Prints how one video ended; gives the number of failures. */
+/** Prints the result of one video; returns the number of failures. */
 function reportResult(result: QueueResult, path: string | undefined, context: Context): 0 | 1 {
   const name = result.job?.fileId ?? `video ${result.index + 1}`;
   if (result.error !== undefined || path === undefined) {

@@ -5,10 +5,10 @@ import { messageOf } from '../../core/errors.js';
 
 type Answer = Response | Promise<Response>;
 
-/** A long answer is cut: the page is for looking. */
+/** A longer response is cut, because the page is only for looking. */
 const maxCharacters = 20_000;
 
-/** Answers the web page of the fakes and what it asks for, and keeps the answers that it shows. */
+/** Serves the web page of the fakes and its data, and keeps the responses that the page shows. */
 export function createPage(
   running: () => FakeServer | undefined,
 ): Required<Pick<FakeServerOptions, 'page' | 'onAnswer'>> {
@@ -61,7 +61,7 @@ const routes: Readonly<Record<string, Route>> = {
   },
 };
 
-// Emails are shown in a frame without scripts; nothing is loaded from elsewhere but their images.
+// Emails are shown in a frame without scripts. Only their images are loaded from other hosts.
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':
@@ -74,7 +74,7 @@ interface FaultRequest {
   readonly fault: Fault;
 }
 
-/** Only JSON: a form of another site cannot send it. */
+/** Reads a JSON body. Rejects any other type, because a form of another site could send it. */
 async function readJson(request: Request): Promise<unknown> {
   if (!request.headers.get('content-type')?.startsWith('application/json')) {
     throw new TypeError('Send JSON.');

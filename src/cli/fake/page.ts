@@ -1,4 +1,4 @@
-/** The web page of the fakes: one file, without anything from elsewhere. */
+/** The web page of the fakes: one file that loads nothing from other hosts. */
 export const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

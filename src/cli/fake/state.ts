@@ -1,9 +1,9 @@
 import type { FakeServer, RecordedRequest } from 'postreel/testing';
 
-/** The most rows of a table that are shown: the page is for looking, not for exports. */
+/** The maximum number of rows that the page shows of a table. */
 const maxRows = 200;
 
-/** The text of the answer to each request. */
+/** The text of the response to each request. */
 export type Answers = WeakMap<RecordedRequest, string>;
 
 type PageRow = object;

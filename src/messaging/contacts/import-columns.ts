@@ -195,7 +195,7 @@ export function requireKeys(names: readonly string[], rules: ColumnRules): void 
   requireClear(names, rules);
 }
 
-/** What to write for a column whose words `subscribed` does not know. */
+/** Proposes an entry of `columns` for a column with other words than `subscribed` accepts. */
 export function proposeRead(name: string): string {
   return `\`columns: { "${name}": ${readWord} }\``;
 }

@@ -229,7 +229,7 @@ function notAllDone(jobId: string, { failures }: Counts, named: Named, cause?: J
       : `counts ${failures} of its rows as failed, and names ${named.count} of these`;
   const why = cause ? ` ${cause.message}` : '';
   return new PostreelError(
-    `Job ${jobId} ${counted}: what became of this row is not known. \`jobs\` of the report has its record.${why}`,
+    `Job ${jobId} ${counted}: the result of this row is unknown. \`jobs\` of the report has its record.${why}`,
     { code: 'JOB_INCOMPLETE', outcome: 'unknown', cause },
   );
 }

@@ -11,7 +11,7 @@ export const parameters = {
 
 const ours: ReadonlySet<string> = new Set(Object.values(parameters));
 
-/** The facts that a signature covers besides the address. */
+/** The values that a signature covers in addition to the address. */
 export interface SignedFacts {
   readonly nonce: string;
   readonly expires: string;
