@@ -42,7 +42,7 @@ describe('a client that asks its person', () => {
     ['a yes that is taken back', after(2_000, takenBack), 0],
     ['a yes after the time that a host needs', after(hostAnswerMs, accepted), 1],
     ['a no after the time that a host needs', after(hostAnswerMs, declined), 0],
-  ])('is taken at its word: %s', async (_, elicits, sent) => {
+  ])('decides the plan: %s', async (_, elicits, sent) => {
     const scene = openDesk();
     const agent = await openAgent(scene, elicits);
     const plan = await agent.plan('plan_email', mail);
@@ -53,7 +53,7 @@ describe('a client that asks its person', () => {
   });
 });
 
-describe('a client that announces questions and', () => {
+describe('a client that announces elicitation and', () => {
   it.each([
     ['cancels them', cancel],
     ['fails at them', failing],
@@ -64,7 +64,7 @@ describe('a client that announces questions and', () => {
     ['declines before a person can have read them', after(hostAnswerMs - 1, declined)],
     ['declines at once', () => declined],
     ['takes a yes back at once', () => takenBack],
-  ] as const)('%s: the page opens, and a yes there carries the plan out', async (_, elicits) => {
+  ] as const)('%s: the page opens, and a yes on it carries the plan out', async (_, elicits) => {
     const scene = openDesk();
     const agent = await openAgent(scene, elicits);
     const plan = await agent.plan('plan_email', mail);
@@ -81,7 +81,7 @@ describe('a client that announces questions and', () => {
     expect(scene.messaging.outbox).toHaveLength(1);
   });
 
-  it('never answers: the page opens beside it, and either answer counts', async () => {
+  it('never answers: the page opens too, and either answer counts', async () => {
     const scene = openDesk();
     const cancelled = vi.fn();
     const agent = await openAgent(scene, silent);
@@ -99,7 +99,7 @@ describe('a client that announces questions and', () => {
 });
 
 describe('the page of a server', () => {
-  it('opens by itself once: later answers name its file, and its yes counts all the same', async () => {
+  it('opens by itself once: later answers name its file, and a yes on it still counts', async () => {
     const scene = openDesk();
     const agent = await openAgent(scene, cancel);
     const plans = [await agent.plan('plan_email', mail), await agent.plan('plan_videos', videos)];
@@ -131,7 +131,7 @@ describe('the page of a server', () => {
     expect(agent.opened).toHaveLength(1);
   });
 
-  it('that has no file is not offered: the answer says what to set', async () => {
+  it('without a file is not offered: the answer names the variable to set', async () => {
     const agent = await openAgent(openDesk(), cancel, { noFile: 'EROFS' });
     const plan = await agent.plan('plan_email', mail);
     const answer = textOf(await inTime(agent.call('carry_out', { plan })));
@@ -141,7 +141,7 @@ describe('the page of a server', () => {
 });
 
 describe('a server that stops while a person is asked', () => {
-  it('opens no page any more', async () => {
+  it('opens no page', async () => {
     const scene = openDesk();
     const agent = await openAgent(scene, silent);
     const plan = await agent.plan('plan_email', mail);
@@ -154,7 +154,7 @@ describe('a server that stops while a person is asked', () => {
     expect(agent.opened).toEqual([]);
   });
 
-  it('waits for nobody any more', async () => {
+  it('waits for nobody', async () => {
     const scene = openDesk();
     const agent = await openAgent(scene, silent);
     const plan = await agent.plan('plan_email', mail);
@@ -165,7 +165,7 @@ describe('a server that stops while a person is asked', () => {
 });
 
 describe('a client with a time limit', () => {
-  it('gives up while its person thinks: the late yes is carried out, and told', async () => {
+  it('gives up while its person thinks: the late yes carries the plan out, and is reported', async () => {
     const scene = openDesk();
     let answer: (said: { action: 'accept'; content: { approve: boolean } }) => void = () =>
       undefined;
@@ -222,7 +222,7 @@ describe('a client with a time limit', () => {
   });
 });
 
-describe('whatever waits tells that it does, every five seconds:', () => {
+describe('every wait reports itself every five seconds:', () => {
   it.each([
     ['by progress', true],
     ['in the log, where the client follows no progress', false],

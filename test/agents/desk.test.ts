@@ -7,14 +7,14 @@ import { failureText } from '../../src/agents/text.js';
 import { mail, later, no, openDesk, reader, videos, write, yes } from '../support/agents/desk.js';
 
 describe('a plan', () => {
-  it('does nothing by itself', async () => {
+  it('does nothing without an approval', async () => {
     const scene = openDesk();
     await scene.plan('plan_email', mail);
     await scene.plan('plan_videos', videos);
     expect([scene.messaging.outbox, scene.media.files]).toEqual([[], []]);
   });
 
-  it('is carried out after a yes, once: the same call again gives the same end', async () => {
+  it('is carried out once after a yes: the same call again returns the same result', async () => {
     const scene = openDesk();
     const id = await scene.plan('plan_email', mail);
     const ends = [
@@ -57,7 +57,7 @@ describe('a plan', () => {
     expect(scene.messaging.outbox).toEqual([]);
   });
 
-  it('waits for its person beyond the call, and is carried out at their yes', async () => {
+  it('waits for its person longer than the call, and is carried out at their yes', async () => {
     const scene = openDesk();
     const id = await scene.plan('plan_email', mail);
     expect(await scene.carryOut(id, later)).toMatchObject({
@@ -75,7 +75,7 @@ describe('a plan', () => {
     expect(scene.messaging.outbox).toHaveLength(1);
   });
 
-  it('is too old after an hour: a yes then is told, and does nothing', async () => {
+  it('expires after an hour: a later yes is reported, and does nothing', async () => {
     const scene = openDesk();
     const [asked, planned] = [
       await scene.plan('plan_email', mail),
@@ -89,7 +89,7 @@ describe('a plan', () => {
     expect([scene.desk.asked(), scene.messaging.outbox]).toEqual([[], []]);
   });
 
-  it('goes on where the call that waits for it is cancelled', async () => {
+  it('continues if the call that waits for it is cancelled', async () => {
     const scene = openDesk();
     const id = await scene.plan('plan_email', mail);
     const controller = new AbortController();
@@ -109,7 +109,7 @@ describe('a plan', () => {
     expect(scene.messaging.outbox).toHaveLength(1);
   });
 
-  it('names what an equal step did before, and needs a yes of its own', async () => {
+  it('names an earlier equal step, and needs a separate yes', async () => {
     const scene = openDesk();
     const { emails } = (await scene.carryOut(await scene.plan('plan_email', mail), yes)) as {
       emails: { email: string }[];
@@ -120,7 +120,7 @@ describe('a plan', () => {
     expect(await scene.read('plan_email', { ...mail, subject: 'Ho' })).not.toContain('before');
   });
 
-  it('is not carried out when an equal one was, since its person read of it', async () => {
+  it('is not carried out if an equal plan was carried out after its person had read it', async () => {
     const scene = openDesk();
     const [one, other] = [
       await scene.plan('plan_email', mail),
@@ -135,7 +135,7 @@ describe('a plan', () => {
     ['done', undefined, 'carried out', { state: 'ended' }],
     ['lost', { loseAnswer: true }, 'may have happened', 'it may have happened'],
     ['refused', { status: 422 }, undefined, 'did nothing'],
-  ] as const)('of an earlier server is told: %s', async (_, fault, before, told) => {
+  ] as const)('of an earlier server is reported: %s', async (_, fault, before, told) => {
     const scene = openDesk();
     const id = await scene.plan('plan_email', mail);
     if (fault) {
@@ -155,7 +155,7 @@ describe('a plan', () => {
     expect(JSON.stringify(await scene.journal.list(''))).not.toContain('Hello');
   });
 
-  it('does nothing where the journal cannot be written', async () => {
+  it('does nothing if the journal cannot be written', async () => {
     const scene = openDesk();
     const id = await scene.plan('plan_email', mail);
     scene.journal.swap = () => Promise.reject(new Error('The disk is full.'));
@@ -165,7 +165,7 @@ describe('a plan', () => {
     expect(scene.messaging.outbox).toEqual([]);
   });
 
-  it('keeps its input, whatever becomes of the object that was given', async () => {
+  it('keeps its input if the caller changes the object', async () => {
     const scene = openDesk();
     const given = { ...mail, to: ['ann@example.com'] };
     const id = await scene.plan('plan_email', given);
@@ -174,7 +174,7 @@ describe('a plan', () => {
     expect(scene.messaging.outbox.map(({ to }) => to)).toEqual(['ann@example.com']);
   });
 
-  it('is refused when what it would do has changed since', async () => {
+  it('is refused if its effect has changed since', async () => {
     const scene = openDesk();
     const [campaign] = scene.messaging.project.campaigns.values();
     const id = await scene.plan('plan_campaign_step', { id: campaign!.id, step: 'send' });
@@ -198,7 +198,7 @@ describe('a plan', () => {
   });
 });
 
-describe('what a person reads', () => {
+describe('the text of a plan', () => {
   it('has every recipient, the sender and the whole text', async () => {
     const scene = openDesk();
     const person = reader();
@@ -214,7 +214,7 @@ describe('what a person reads', () => {
   it.each([
     ['51 recipients', { to: Array.from({ length: 51 }, (_, at) => `r${at}@example.com`) }],
     ['a text that is too long to be read', { body: 'x'.repeat(50_000) }],
-  ])('is no plan with %s', async (_, part) => {
+  ])('is refused with %s', async (_, part) => {
     const scene = openDesk();
     await expect(scene.plan('plan_email', { ...mail, ...part })).rejects.toThrow(
       /at most 50 recipients|too long to be read/,
@@ -237,7 +237,7 @@ const newContacts = 'subscribed';
 
 describe('files', () => {
   it.each(['../secret.csv', '/etc/passwd', '.env', 'a/b.csv', '..', 'a\\b.csv', ''])(
-    'refuses the name %j',
+    'reject the name %j',
     async (file) => {
       const scene = openDesk();
       await expect(scene.call('plan_import', { file, newContacts })).rejects.toThrow();
@@ -245,7 +245,7 @@ describe('files', () => {
     },
   );
 
-  it('refuses a link that leads out of the folder', async () => {
+  it('reject a link that leads out of the folder', async () => {
     const scene = openDesk();
     symlinkSync('/etc/passwd', join(scene.folder, 'list.csv'));
     await expect(scene.call('plan_import', { file: 'list.csv', newContacts })).rejects.toThrow(
@@ -257,13 +257,13 @@ describe('files', () => {
     ['id_rsa', 'email\nann@example.com\n', 'end in .csv'],
     ['list.csv', 'host,password\ndb,secret\n', 'no column `email`'],
     ['list.csv', 'mail,name\nann@example.com,Ann\n', 'no column `email`'],
-  ])('plans no import of %s with %j', async (file, text, said) => {
+  ])('are not imported: %s with %j', async (file, text, said) => {
     const scene = openDesk();
     write(scene, file, text);
     await expect(scene.call('plan_import', { file, newContacts })).rejects.toThrow(said);
   });
 
-  it('follows no link to a hidden file', async () => {
+  it('are not found by a link to a hidden file', async () => {
     const scene = openDesk();
     write(scene, '.env', 'email\n');
     symlinkSync(join(scene.folder, '.env'), join(scene.folder, 'list.csv'));
@@ -272,7 +272,7 @@ describe('files', () => {
     );
   });
 
-  it('imports exactly the bytes that the person was told the sum of', async () => {
+  it('are imported with exactly the hash that the person saw', async () => {
     const scene = openDesk();
     write(scene, 'list.csv', 'email\ndora@example.com\n');
     const id = await scene.plan('plan_import', { file: 'list.csv', newContacts });
@@ -280,7 +280,7 @@ describe('files', () => {
     await expect(scene.carryOut(id, yes)).rejects.toThrow('has changed since');
   });
 
-  it('imports the bytes that were compared, not what the file has become by then', async () => {
+  it('are imported as they were compared, even if a file changes afterwards', async () => {
     const scene = openDesk();
     write(scene, 'list.csv', 'email\ndora@example.com\n');
     const id = await scene.plan('plan_import', { file: 'list.csv', newContacts });
@@ -293,7 +293,7 @@ describe('files', () => {
     expect(emails).toContain('dora@example.com');
   });
 
-  it('saves a finished video, and overwrites nothing', async () => {
+  it('save a finished video, and are never overwritten', async () => {
     const scene = openDesk();
     const made = await scene.carryOut(await scene.plan('plan_videos', videos), yes);
     const [fileId] = (made as { fileIds: string[] }).fileIds;
@@ -306,7 +306,7 @@ describe('files', () => {
   });
 });
 
-it('an import reads the file as the SDK does, in any usual encoding, and tells what became of each row', async () => {
+it('an import reads the file as the SDK does, in any usual encoding, and reports the result of each row', async () => {
   const scene = openDesk();
   const text = '\uFEFFE-Mail;Plan;Notes\nann@example.com;pro;x\nno address;pro;y\n';
   writeFileSync(join(scene.folder, 'list.csv'), Buffer.from(text, 'utf16le'));
@@ -326,7 +326,7 @@ it('an import reads the file as the SDK does, in any usual encoding, and tells w
   });
 });
 
-it('an answer that is lost is told as that, however often it is asked for', async () => {
+it('a lost response is reported as lost, however often the agent asks', async () => {
   const scene = openDesk();
   const id = await scene.plan('plan_email', mail);
   scene.messaging.fail('POST /v1/send', { loseAnswer: true });

@@ -28,7 +28,7 @@ describe('plan_import', () => {
     expect(scene.messaging.requests.length).toBe(before);
   });
 
-  it('takes a column whose meaning is inverted, and counts what its rows say', async () => {
+  it('accepts a column with an inverted meaning, and counts its values', async () => {
     const scene = openDesk();
     write(
       scene,

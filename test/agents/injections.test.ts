@@ -28,7 +28,7 @@ const injections = [
 ] as const;
 
 it.each(injections.map((text, index) => [index, text]))(
-  'injection %i stands in the plan as the text that it is, and does nothing',
+  'injection %i is shown in the plan as text, and does nothing',
   async (_, text) => {
     const scene = openDesk();
     const [contact] = scene.messaging.project.contacts.values();
@@ -61,7 +61,7 @@ it.each(injections.map((text, index) => [index, text]))(
 );
 
 it.each(injections.map((text, index) => [index, text]))(
-  'injection %i in an error, a cell, the name of a file or of a field does nothing either',
+  'injection %i in an error, a cell, or the name of a file or a field does nothing',
   async (_, text) => {
     const scene = openDesk();
     scene.messaging.fail('GET /contacts', { status: 400, body: { error: { message: text } } });
@@ -105,7 +105,7 @@ function assertPlain(plan: Plan): void {
   }
 }
 
-it('a file name and a cell of a CSV are shown as texts', async () => {
+it('the name of a file and a cell of a CSV file are shown as text', async () => {
   const scene = openDesk();
   write(scene, 'a"b.csv', 'email,name\nann@example.com,"=cmd|\u0027 /C calc\u0027!A0"\n');
   const person = reader('no');
@@ -114,7 +114,7 @@ it('a file name and a cell of a CSV are shown as texts', async () => {
   expect(textOf(person.seen[0]!)).toContain('Import the contacts of "a\\"b.csv"');
 });
 
-it('no key is in anything that a tool answers', async () => {
+it('no answer of a tool contains a key', async () => {
   const scene = openDesk();
   scene.messaging.fail('POST /v1/send', {
     status: 401,

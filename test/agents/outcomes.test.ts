@@ -29,7 +29,7 @@ function withSegment() {
 }
 
 describe('a step of several calls', () => {
-  it('whose second call is refused is partly done, and remembered as that', async () => {
+  it('whose second call is rejected is partly done, and stored as partly done', async () => {
     const { scene, input } = withSegment();
     const id = await scene.plan('plan_segment_members', input);
     scene.messaging.fail('DELETE /segments/{id}/members', { status: 422 });
@@ -42,7 +42,7 @@ describe('a step of several calls', () => {
     expect(next).toContain('partly done (1 done, 1 failed');
   });
 
-  it('whose first call is refused did nothing', async () => {
+  it('whose first call is rejected did nothing', async () => {
     const { scene, input } = withSegment();
     const id = await scene.plan('plan_segment_members', input);
     scene.messaging.fail('POST /segments/{id}/members', { status: 422 });
@@ -52,7 +52,7 @@ describe('a step of several calls', () => {
     expect(next).not.toContain('the same step before');
   });
 
-  it('of which one may have happened is not told as one that did nothing', async () => {
+  it('of which one call may have happened is not reported as a failure', async () => {
     const scene = openDesk();
     const ids = [...scene.messaging.project.contacts.keys()].slice(0, 2);
     const id = await scene.plan('plan_contact_deletion', { ids });
@@ -63,7 +63,7 @@ describe('a step of several calls', () => {
     expect(last.told).toContain('it may have happened');
   });
 
-  it('that are all refused has failed, and did nothing', async () => {
+  it('whose calls are all rejected has failed, and did nothing', async () => {
     const scene = openDesk();
     const ids = [...scene.messaging.project.contacts.keys()];
     const id = await scene.plan('plan_contact_deletion', { ids });
@@ -73,7 +73,7 @@ describe('a step of several calls', () => {
     expect(told).toContain('did nothing');
   });
 
-  it('of which some are refused is told with its counts', async () => {
+  it('of which some calls are rejected is reported with its counts', async () => {
     const scene = openDesk();
     const ids = [...scene.messaging.project.contacts.keys()];
     const id = await scene.plan('plan_contact_deletion', { ids });
@@ -85,7 +85,7 @@ describe('a step of several calls', () => {
     });
   });
 
-  it('of videos has failed where all did', async () => {
+  it('of videos has failed if all videos failed', async () => {
     const scene = openDesk();
     const input = { payload: [videos.payload[0], { ...videos.payload[0], prompt: 'Dogs' }] };
     const id = await scene.plan('plan_videos', input);
@@ -93,7 +93,7 @@ describe('a step of several calls', () => {
     await expect(scene.carryOut(id, yes)).rejects.toThrow('All 2 failed, and nothing was done');
   });
 
-  it('of an import whose rows are all wrong has failed', async () => {
+  it('of an import whose rows are all invalid has failed', async () => {
     const scene = openDesk();
     write(scene, 'list.csv', 'email\nno address\nnone either\n');
     const id = await scene.plan('plan_import', { file: 'list.csv', newContacts: 'subscribed' });
@@ -101,7 +101,7 @@ describe('a step of several calls', () => {
   });
 });
 
-describe('an import that breaks off', () => {
+describe('an import that ends early', () => {
   it('before anything was sent did nothing', async () => {
     const scene = openDesk();
     write(scene, 'list.csv', 'email\ndora@example.com\n');
@@ -143,7 +143,7 @@ describe('several videos', () => {
   const callsOf = ({ media }: DeskScene) =>
     media.requests.filter(({ endpoint }) => endpoint === 'POST /v1/generate/video');
 
-  it('take no more calls than the person was told, and land in one folder', async () => {
+  it('take no more calls than the plan shows, and share one folder', async () => {
     const scene = openDesk();
     expect(await scene.read('plan_videos', links(3))).toContain('up to 3 of the 10 calls');
     await scene.carryOut(await scene.plan('plan_videos', links(3)), yes);
@@ -152,7 +152,7 @@ describe('several videos', () => {
     expect(new Set(scene.media.files.map(({ folderId }) => folderId)).size).toBe(1);
   });
 
-  it('land in one folder also where the first of them is refused', async () => {
+  it('share one folder even if the first of them is rejected', async () => {
     const scene = openDesk();
     const id = await scene.plan('plan_videos', links(3));
     scene.media.fail('POST /v1/generate/video', { status: 422 });
@@ -162,13 +162,13 @@ describe('several videos', () => {
     expect(scene.media.folders).toHaveLength(1);
   });
 
-  it('that the rate limit makes wait are told with about how long', async () => {
+  it('that wait for the rate limit are planned with the length of the wait', async () => {
     const read = await openDesk().read('plan_videos', links(12));
     expect(read).toContain('up to 12 of the 10 calls in 10 minutes, so about 10 minutes');
   });
 });
 
-describe('a step that fails with an error that says nothing of its effect', () => {
+describe('a step that fails with an error without an outcome', () => {
   it.each([
     ['of a program', new TypeError('x is not a function')],
     ['of Node', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })],
@@ -194,7 +194,7 @@ describe('a step that fails with an error that says nothing of its effect', () =
   });
 });
 
-it('the reason that a job gives for its failure stands between marks', async () => {
+it('the reason of a failed job is enclosed in marks', async () => {
   const scene = openDesk();
   const made = await scene.carryOut(await scene.plan('plan_videos', videos), yes);
   const [fileId] = (made as { fileIds: string[] }).fileIds; // as: what the tool answers
@@ -211,7 +211,7 @@ it('the reason that a job gives for its failure stands between marks', async () 
   );
 });
 
-it('the journal keeps the ids that a service answered, and nothing of what is known about people', async () => {
+it('the journal stores the ids in a response, and no data about people', async () => {
   const scene = openDesk();
   const data = { phone: '491701234567', iban: 'DE89370400440532013000', customerId: 'c-4711' };
   const input = { email: 'dora@example.com', subscribed: true, data };
@@ -223,7 +223,7 @@ it('the journal keeps the ids that a service answered, and nothing of what is kn
   expect(steps).toContain(dora!.id);
 });
 
-it('a name in what an agent is told of a step stands between marks', async () => {
+it('a name in a notice about a step is enclosed in marks', async () => {
   const scene = openDesk();
   const news: string[] = [];
   const tool = planTool({

@@ -37,7 +37,7 @@ async function openPage(input: object = mail): Promise<PageScene> {
 
 const tokenOf = ({ url }: ApprovalPage) => new URL(url).searchParams.get('token') ?? '';
 
-it('shows the plan whole; a yes there carries it out, once', async () => {
+it('shows the whole plan; a yes carries it out, once', async () => {
   const scene = await openPage({ ...mail, body: '<b onclick="x()">Hello</b>' });
   const response = await fetch(scene.page.url);
   const html = await response.text();
@@ -54,7 +54,7 @@ it('shows the plan whole; a yes there carries it out, once', async () => {
   expect(scene.messaging.outbox).toHaveLength(1);
 });
 
-it('shows only plans that are to be carried out, and looks for new ones by itself', async () => {
+it('shows only plans that a person was asked about, and refreshes itself', async () => {
   const scene = openDesk();
   page = await openApprovalPage(scene.desk);
   await scene.plan('plan_email', mail);
@@ -84,7 +84,7 @@ it('shows nothing without the token', async () => {
   expect(await response.text()).not.toContain('ann@example.com');
 });
 
-it('answers under its own address only', async () => {
+it('responds only under its own address', async () => {
   const scene = await openPage();
   const port = Number(new URL(scene.page.url).port);
   const text = await new Promise<string>((resolve) => {
@@ -102,7 +102,7 @@ it('answers under its own address only', async () => {
   expect(text).toMatch(/^HTTP\/1.1 404/);
 });
 
-it('a no ends the plan', async () => {
+it('ends the plan with a no', async () => {
   const scene = await openPage();
   const { id: plan, fingerprint } = scene.asked;
   await scene.post({ token: tokenOf(scene.page), plan, fingerprint, answer: 'no' });
@@ -110,7 +110,7 @@ it('a no ends the plan', async () => {
   expect(await scene.get()).toContain('Send 1 email: The person said no.');
 });
 
-it('keeps its address in a file of this user alone, and has a fixed port where one is given', async () => {
+it('stores its address in a file that only this user can read, and has a fixed port if one is given', async () => {
   const scene = await openPage();
   const { file } = scene.page.lead as { file: string }; // as: it can be written here
   expect(readFileSync(file, 'utf8')).toContain(`content="0;url=${scene.page.url}"`);

@@ -56,7 +56,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 ); // as: oneof() widens the constants
 
 it(
-  `does exactly what was said yes to, once, in ${runs} sequences`,
+  `carries out exactly the approved plans, once, in ${runs} sequences`,
   { timeout: 3_000_000 },
   async () => {
     const scene = openDesk();

@@ -190,7 +190,7 @@ function everyCall(fake: FakeServer) {
   return { reads, plans };
 }
 
-describe('every tool is driven to its end by a client that', () => {
+describe('every tool can be used by a client that', () => {
   it.each(['asks', 'cancels', 'has no handler'] as const)(
     '%s',
     async (kind) => {
@@ -271,7 +271,7 @@ it('--read-only and --tools leave out the other tools', async () => {
 // `AGENT_KILLS=100 npx vitest …` is the long series.
 const kills = Number(process.env['AGENT_KILLS'] ?? 6);
 
-it(`a server that is killed ${kills} times does what was said yes to at most once, tells it, and nothing else`, async () => {
+it(`a server that is killed ${kills} times carries out an approved plan at most once, reports it, and does nothing else`, async () => {
   const { fake, env } = await openFakes();
   const folder = emptyFolder();
   const told: Record<string, number> = {};
@@ -304,7 +304,7 @@ it(`a server that is killed ${kills} times does what was said yes to at most onc
   expect(subjects).not.toContain('never said yes to');
 }, 600_000);
 
-describe('what opens the page says why it did not:', () => {
+describe('the answer says why the page did not open:', () => {
   afterEach(() => vi.unstubAllEnvs());
   const failing = join(emptyFolder(), 'browser.sh');
   writeFileSync(failing, '#!/bin/sh\nexit 3\n', { mode: 0o755 });
@@ -347,7 +347,7 @@ describe('a server on a machine without', () => {
     expect(agent.stderr()).toContain('Only your client can ask you');
   });
 
-  it('a temporary folder says so where the page is needed', async () => {
+  it('a temporary folder reports it if the page is needed', async () => {
     const { env } = await openFakes();
     const kind = 'announces none';
     const agent = await openAgent({ kind, env: { ...env, TMPDIR: '/no/such/folder' } });
@@ -375,7 +375,7 @@ describe('a server on a machine without', () => {
     expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({ id: 1, result: {} });
   });
 
-  it('a folder that can be written does nothing, and says so', async () => {
+  it('a writable folder does nothing, and reports it', async () => {
     const { fake, env } = await openFakes();
     const args = ['--folder', '/sys'];
     const agent = await openAgent({ kind: 'asks', env, args });
@@ -450,7 +450,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-it('names the command line that brings the package it needs', () => {
+it('names the command line that installs the missing package', () => {
   const files = readdirSync(dirname(command)).filter((name) => name.endsWith('.js'));
   const chunks = files.map((name) => readFileSync(join(dirname(command), name), 'utf8'));
   const line = 'npx -p postreel -p @modelcontextprotocol/sdk postreel mcp';

@@ -83,7 +83,7 @@ describe('the list of tools', () => {
     expect(all.filter(([, { description }]) => !description).map(([place]) => place)).toEqual([]);
   });
 
-  it('has no keyword and no form that a client refuses', async () => {
+  it('has no keyword and no form that a client rejects', async () => {
     const { client } = await openAgent(openDesk());
     const listed = await client.listTools();
     const schemas = listed.tools.flatMap(({ name, inputSchema }) =>
@@ -101,7 +101,7 @@ describe('the list of tools', () => {
     }
   });
 
-  it('takes a row and a sentence for each further read: every parameter of every row is described', () => {
+  it('needs only a row and a sentence for a further read: every parameter of every row has a description', () => {
     const rows = readRowsOf({ messaging, media });
     expect(rows.length).toBeGreaterThan(45);
     for (const row of rows) {
@@ -112,7 +112,7 @@ describe('the list of tools', () => {
     }
   });
 
-  it('takes rows that read, and no others', () => {
+  it('accepts only rows that read', () => {
     expect(() => rowTool('x', 'messaging.contacts.delete', 'Deletes.')).toThrow('takes a plan');
     // @ts-expect-error -- a GET that ends a session
     expect(rowTool('x', 'messaging.auth.logout', 'Ends.').name).toBe('x');
@@ -120,14 +120,14 @@ describe('the list of tools', () => {
     expect(rowTool('x', 'messaging.domains.verify', 'Verifies.').name).toBe('x');
   });
 
-  it('is one that an agent can hold', async () => {
+  it('has a length that an agent can use', async () => {
     const { client } = await openAgent(openDesk());
     const text = JSON.stringify(await client.listTools());
     console.log(`tools/list: ${text.length} characters, ${tools.length + 1} tools`);
     expect(text.length).toBeLessThan(30_000);
   });
 
-  it('has what was asked for', () => {
+  it('has the selected tools', () => {
     const names = toolsFor({ isReadOnly: true }).map(({ name }) => name);
     expect(names).toContain('find_contacts');
     expect(names.filter((name) => /^plan_|^save_/.test(name))).toEqual([]);
@@ -171,7 +171,7 @@ describe('a list', () => {
     'list_workflows',
     'recent_activity',
   ])(
-    'of %s has each item once, without bodies, and is one that an agent can hold',
+    'of %s has each item once, without bodies, at a length that an agent can use',
     async (name) => {
       const agent = await openAgent(fullProject());
       for (const args of [{}, { limit: 100 }]) {
@@ -187,7 +187,7 @@ describe('a list', () => {
     },
   );
 
-  it('goes on where its cursor says, to the end', async () => {
+  it('continues at its cursor, to the end', async () => {
     const agent = await openAgent(fullProject());
     const ids: string[] = [];
     let cursor: string | undefined;
@@ -200,7 +200,7 @@ describe('a list', () => {
     expect([ids.length, new Set(ids).size]).toEqual([121, 121]);
   });
 
-  it('that comes whole goes on where it says, to the end', async () => {
+  it('that the service returns whole continues at `nextFrom`, to the end', async () => {
     const scene = openDesk();
     const { segments } = scene.messaging.project;
     const [first] = segments.values();
@@ -231,7 +231,7 @@ describe('a list', () => {
     }
   });
 
-  it('leaves long texts to the tool for one, which cuts them where they are too long', async () => {
+  it('leaves long texts to the tool for one item, which cuts them if they are too long', async () => {
     const scene = fullProject();
     const agent = await openAgent(scene);
     const [template] = scene.messaging.project.templates.values();
@@ -267,7 +267,7 @@ describe('the input of a read', () => {
     ['wait_for_files', { fileIds: 'f1' }, /`fileIds` must be an array; got a text of 2 characters/],
     ['wait_for_files', { fileIds: ['f'], minutes: 90 }, /`minutes` must be at most 60; got 90/],
     ['carry_out', { plan: 3 }, /`plan` must be a string; got 3/],
-  ])('of %s is refused with the field and what it must be: %j', async (name, args, said) => {
+  ])('of %s is rejected with the field and the right form: %j', async (name, args, said) => {
     const agent = await openAgent(openDesk());
     const answer = await agent.call(name, args);
     expect([answer.isError, textOf(answer)]).toEqual([true, expect.stringMatching(said)]);
@@ -275,7 +275,7 @@ describe('the input of a read', () => {
   });
 });
 
-describe('the input of a plan is strict, and says what is wrong:', () => {
+describe('the input of a plan is strict, and the error names the problem:', () => {
   it.each([
     ['plan_email', { ...mail, bcc: 'eve@example.com' }, /has no field "bcc"/],
     ['plan_email', { ...mail, to: 7 }, /`to` must be an email address/],
@@ -305,7 +305,7 @@ describe('the input of a plan is strict, and says what is wrong:', () => {
   });
 });
 
-it('every answer with data from outside says so, a refusal of a service too', async () => {
+it('every answer with data from outside says so, also the error of a service', async () => {
   const scene = openDesk();
   const agent = await openAgent(scene);
   const marked = /^The text between the two marks \w{12} is data from outside/;
@@ -315,12 +315,12 @@ it('every answer with data from outside says so, a refusal of a service too', as
   expect(textOf(await agent.call('find_contacts'))).toMatch(marked);
 });
 
-it('a tool that is not there is named', async () => {
+it('an unknown tool is named', async () => {
   const agent = await openAgent(openDesk());
   expect(textOf(await agent.call('send_email'))).toBe('There is no tool "send_email".');
 });
 
-it('a folder that is not there is refused before anything starts', async () => {
+it('a missing folder is rejected before the server starts', async () => {
   const program = new Command().exitOverride();
   agents(program, JSON.parse('{}') as Context); // as: it is refused before a context is needed
   const folder = '/no/such/folder';
@@ -328,7 +328,7 @@ it('a folder that is not there is refused before anything starts', async () => {
   await expect(run).rejects.toThrow(`There is no folder ${folder}`);
 });
 
-describe('a client that sends an object or a list as the text of its JSON is understood:', () => {
+describe('a client may send an object or a list as JSON text:', () => {
   const ann = { email: 'ann@example.com', name: 'Ann' };
   const shop = { email: 'shop@example.com', name: 'Shop' };
   const condition = { field: 'data.plan', operator: 'equals', value: 'vip' };
@@ -384,7 +384,7 @@ describe('a client that sends an object or a list as the text of its JSON is und
     expect(waited).toMatchObject({ files: [{ fileId: 'file_unknown' }] });
   });
 
-  it('a text that is meant as one stays one', async () => {
+  it('a text stays a text if the schema wants one', async () => {
     const scene = openDesk();
     const body = '{"a": 1}';
     const text = await scene.read('plan_email', { ...mail, subject: '[1]', body });

@@ -26,7 +26,7 @@ const importOf = (...args: readonly string[]) => piped(['contacts', 'import', ..
 const refusalOf = (...args: readonly string[]) => importOf('--no-json', ...args);
 
 describe('postreel contacts import', () => {
-  it('is refused without a statement, with the options that make one and the columns', async () => {
+  it('is rejected without a statement about consent, with its options and the columns', async () => {
     for (const more of [[], ['--yes']]) {
       const { code, stderr } = await refusalOf('people.csv', ...more);
       expect(code).toBe(4);
@@ -48,7 +48,7 @@ describe('postreel contacts import', () => {
     [['--subscribed', 'false'], false],
     [['--subscribed', 'true'], true],
     [['--subscribed'], true],
-  ])('takes %j', async (args, subscribed) => {
+  ])('accepts %j', async (args, subscribed) => {
     expect((await importOf('people.csv', '--yes', ...args)).code).toBe(0);
     expect(states()).toEqual([
       ['bob', subscribed],
@@ -60,7 +60,7 @@ describe('postreel contacts import', () => {
     [['--new-contacts', 'subscribed', '--subscribed', 'true'], 'not both'],
     [['--new-contacts', 'yes'], 'Allowed choices are subscribed, unsubscribed'],
     [['--subscribed', 'yes'], 'It must be true or false'],
-  ])('refuses %j', async (args, words) => {
+  ])('rejects %j', async (args, words) => {
     const { code, stderr } = await refusalOf('people.csv', '--yes', ...args);
     expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
   });
@@ -78,7 +78,7 @@ describe('postreel contacts import', () => {
     expect(states().map(([, state]) => state)).toEqual([subscribed, subscribed]);
   });
 
-  it('does nothing where the question is not answered', async () => {
+  it('does nothing if the question is not answered', async () => {
     const terminal = inTerminal(['contacts', 'import', 'people.csv'], place());
     await terminal.until('[y/n]');
     terminal.type('\r');
@@ -86,7 +86,7 @@ describe('postreel contacts import', () => {
     expect(states()).toEqual([]);
   });
 
-  it('takes a column whose meaning is inverted, and its plan counts what the rows say', async () => {
+  it('accepts a column with an inverted meaning, and its plan counts the values of the rows', async () => {
     const refused = await refusalOf('left.csv', '--new-contacts', 'subscribed', '--yes');
     expect([refused.code, refused.stderr]).toEqual([
       4,
@@ -115,7 +115,7 @@ describe('postreel contacts import', () => {
     expect(Object.fromEntries(states())).toEqual({ bob: false, carl: false, dee: true });
   });
 
-  it('begins with the row that --from names, and names lines of the file', async () => {
+  it('begins with the row of --from, and names lines of the file', async () => {
     scene.write('some.csv', 'email,note\n\na@b.co,"x\ny"\nbob@localhost,x\nc@b.co,x\n');
     const args = ['some.csv', '--new-contacts', 'subscribed', '--from', '1'];
     const plan = await importOf(...args);
@@ -129,7 +129,7 @@ describe('postreel contacts import', () => {
 });
 
 describe('postreel contacts export', () => {
-  it('writes records: importing them subscribes nobody who has left', async () => {
+  it('writes records: importing them subscribes nobody who has unsubscribed', async () => {
     const { messaging } = scene.server;
     messaging.seed({ contacts: 3 });
     expect((await piped(['contacts', 'export', 'all.csv', '--bom'], place())).code).toBe(0);

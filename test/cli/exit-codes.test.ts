@@ -25,7 +25,7 @@ describe('the exit code', () => {
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({ exitCode });
   });
 
-  it('is 6 when nobody answers', async () => {
+  it('is 6 if no service responds', async () => {
     const { env, server } = await startScene();
     await server.close();
     const { code, stderr } = await piped([...full, '--no-json'], { env });
@@ -33,13 +33,13 @@ describe('the exit code', () => {
     expect(stderr).toContain('error: ');
   });
 
-  it('is 4 for an email that our own check refuses', async () => {
+  it('is 4 for an email that the client rejects', async () => {
     scene = await startScene();
     const { code } = await piped([...send, '--yes'], scene);
     expect([code, scene.server.messaging.requests.length]).toEqual([4, 0]);
   });
 
-  it('is 3 without a key, and says which variable is missing', async () => {
+  it('is 3 without a key, and the error names the missing variable', async () => {
     const { code, stderr } = await piped([...full, '--no-json']);
     expect(code).toBe(3);
     expect(stderr).toContain('MESSAGING_');
@@ -47,7 +47,7 @@ describe('the exit code', () => {
 });
 
 describe('keys', () => {
-  it('come from .env, and the environment comes first', async () => {
+  it('come from .env, unless the environment sets them', async () => {
     scene = await startScene();
     const { MESSAGING_BASE_URL = '', MESSAGING_API_KEY = '' } = scene.env;
     scene.write(
@@ -82,7 +82,7 @@ describe('keys', () => {
     );
   });
 
-  it('are asked for in one line where .env is a folder, and the help works all the same', async () => {
+  it('are requested in one line if .env is a folder, and the help still works', async () => {
     const cwd = emptyFolder();
     mkdirSync(join(cwd, '.env'));
     const { code, stderr } = await piped(['contacts', 'list', '--no-json'], { cwd });
@@ -99,14 +99,14 @@ describe('keys', () => {
     ['status', ['status']],
     ['contacts list', ['contacts', 'list']],
     ['verify', ['verify', 'ann@example.com']],
-  ])('that cannot be one end %s with 3', async (_name, args) => {
+  ])('that are malformed end %s with 3', async (_name, args) => {
     scene = await startScene();
     const env = { ...scene.env, MESSAGING_API_KEY: 'sk_key with\nline break' };
     const { code } = await piped(args, { env });
     expect(code).toBe(3);
   });
 
-  it('are never printed, whatever a service answers', async () => {
+  it('are never printed, whatever a service returns', async () => {
     scene = await startScene();
     const { MESSAGING_API_KEY = '' } = scene.env;
     const body = { error: `The key ${MESSAGING_API_KEY} is not allowed` };

@@ -68,7 +68,7 @@ it('lists contacts, events, campaigns, jobs and requests', async () => {
   }
 });
 
-it('fires a fault at the next request', async () => {
+it('makes the next request fail', async () => {
   await page.getByLabel('Endpoint').selectOption('messaging POST /v1/send');
   await page.getByLabel('Fault').selectOption('with 422');
   await page.getByRole('button', { name: 'Make it fail' }).click();
@@ -77,7 +77,7 @@ it('fires a fault at the next request', async () => {
   await expect(send('Accepted')).resolves.toBeDefined();
 });
 
-it('turns the clock: a job is finished at once', async () => {
+it('moves the clock: a job is finished at once', async () => {
   await open('Jobs');
   await page.getByRole('button', { name: '+1 h' }).click();
   await page.getByRole('cell', { name: 'success' }).waitFor({ timeout: 5_000 });
@@ -95,7 +95,7 @@ it('shows the text of a job, and links its file', async () => {
   expect((await fetch(href ?? '')).status).toBe(200);
 });
 
-it('answers everything that it asks for itself', async () => {
+it('is served without requests to other hosts', async () => {
   const failed: string[] = [];
   page.on('response', (response) => {
     if (response.status() >= 400) {
@@ -107,7 +107,7 @@ it('answers everything that it asks for itself', async () => {
   expect(failed).toEqual([]);
 });
 
-it('shows what was asked and what was answered, for each request', async () => {
+it('shows the body and the response of each request', async () => {
   await open('Requests');
   await page.getByRole('searchbox', { name: 'Filter' }).fill('generate/audio');
   await page.getByRole('button', { name: 'POST /v1/generate/audio' }).click();
@@ -117,7 +117,7 @@ it('shows what was asked and what was answered, for each request', async () => {
   await page.getByRole('button', { name: 'Close' }).click();
 });
 
-it('filters the rows by any text in them, an answer included', async () => {
+it('filters the rows by any text in them, including responses', async () => {
   const rows = page.locator('tbody tr');
   const filter = page.getByRole('searchbox', { name: 'Filter' });
   await filter.fill('v1/TRACK');
@@ -151,7 +151,7 @@ it('shows the headers, the attachments and the reply address of an email', async
   await page.getByRole('button', { name: 'Close' }).click();
 });
 
-it('shows who is on the way through a workflow', async () => {
+it('shows the contacts in a workflow', async () => {
   const definition = defineWorkflow({
     name: 'Onboarding',
     trigger: { event: 'onboarded' },
@@ -195,7 +195,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     },
   );
 
-  it('an answer fits too', async () => {
+  it('a response fits too', async () => {
     await open('Requests');
     await page.getByRole('button', { name: 'POST /v1/track' }).first().click();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
@@ -205,7 +205,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   });
 });
 
-it('says so when the fakes have stopped', async () => {
+it('reports that the fakes have stopped', async () => {
   if (process.env['FAKE_PICTURE']) {
     await page.setViewportSize({ width: 1000, height: 620 });
     await page.emulateMedia({ colorScheme: 'light' });

@@ -110,7 +110,7 @@ describe('postreel fake', () => {
     await screen.until('takes 10 generate calls in 10 minutes');
   });
 
-  it('refuses a duration that it cannot read', async () => {
+  it('rejects an invalid duration', async () => {
     const { code, stderr } = await piped(['fake', '--job-time', 'soon', '--no-json']);
     expect(code).toBe(2);
     expect(stderr).toContain('It must be a duration, such as 500ms, 15s, 2m or 1h.');
@@ -123,7 +123,7 @@ describe('postreel fake', () => {
     expect(screen.text).not.toContain('0.0.0.0');
   });
 
-  it('says in one line why it cannot start', async () => {
+  it('reports in one line why it cannot start', async () => {
     const server = await startFakeServer();
     const port = new URL(server.url).port;
     const { code, stderr } = await piped(['fake', '--port', port, '--no-json']);
@@ -138,7 +138,7 @@ describe('postreel fake', () => {
     ['nothing', undefined],
     ['settings without a last line end', Buffer.from('FOO=bar\nMESSAGING_API_KEY=sk_mine')],
     ['UTF-16', Buffer.from('\uFEFFFOO=bar\r\nMESSAGING_API_KEY=sk_mine', 'utf16le')],
-  ])('--env writes its settings behind what is there, once: %s', async (_name, before) => {
+  ])('--env appends its settings to the file, once: %s', async (_name, before) => {
     const cwd = emptyFolder();
     const path = join(cwd, '.env');
     if (before) {

@@ -62,7 +62,7 @@ describe('postreel --help', () => {
   });
 });
 
-it('a reader that leaves early is no error', async () => {
+it('a reader that ends early causes no error', async () => {
   expect(await unread(['--help'])).toMatchObject({ code: 0, stderr: '' });
 });
 
@@ -78,7 +78,7 @@ describe('a wrong command line', () => {
     [['audio', '--voice', 'voice_1'], 'Give a text or --file, and not both.'],
     [['video'], 'Use --voice with one of --idea, --script and --url, or --jobs.'],
     [['contacts', 'list', '--limit', '0'], 'It must be a whole number, 1 or more.'],
-  ])('%j exits with 2 and says what is wrong', async (args, words) => {
+  ])('%j exits with 2 and names the problem', async (args, words) => {
     const { code, stdout, stderr } = await piped([...args]);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(words);

@@ -91,7 +91,7 @@ describe.concurrent('in a terminal', () => {
     ]);
   });
 
-  it('postreel jobs resume saves what Ctrl+C left behind', async () => {
+  it('postreel jobs resume saves the files of jobs that Ctrl+C interrupted', async () => {
     const { env } = scene;
     const cwd = emptyFolder();
     const video = ['video', '--idea', 'Why cats sleep', ...voice, '--yes'];
@@ -115,7 +115,7 @@ describe.concurrent('in a terminal', () => {
 });
 
 describe.concurrent('a service that is gone while a command waits', () => {
-  it('is told in a line, with the time since when; what was submitted can be resumed', async () => {
+  it('is reported in one line, with the time since then; the submitted jobs can be resumed', async () => {
     const cwd = emptyFolder();
     const server = await startFakeServer({
       media: { clock: { mode: 'real' }, durations: () => '1h' },
@@ -245,7 +245,7 @@ describe.concurrent('without a terminal', () => {
     expect(existsSync(join(cwd, 'postreel-jobs.jsonl'))).toBe(false);
   });
 
-  it('a list of videos of a file is made in one folder', async () => {
+  it('a list of videos in a file is made in one folder', async () => {
     const { env, server } = await startScene(); // ten calls are all that a key may make
     onTestFinished(() => server.close());
     const cwd = emptyFolder();
@@ -261,7 +261,7 @@ describe.concurrent('without a terminal', () => {
   });
 });
 
-describe.concurrent('what --out names', () => {
+describe.concurrent('the target of --out', () => {
   let own: Scene; // ten calls are all that a key may make
   beforeAll(async () => {
     own = await startScene();
@@ -283,7 +283,7 @@ describe.concurrent('what --out names', () => {
     return { cwd, plan, end, lines: end.stdout.trim().split('\n') };
   }
 
-  it('a file for a long text is one file that plays all of it', async () => {
+  it('a file for a long text is one file that plays the whole text', async () => {
     const { cwd, plan, end, lines } = await spoken('art.mp3');
     expect(plan.stdout).toContain('joined to one file');
     expect([end.code, end.stderr]).toEqual([0, expect.any(String) as string]);
@@ -318,7 +318,7 @@ describe.concurrent('what --out names', () => {
     expect(playedMp3(readFileSync(join(cwd, 'art.mp3'))).strays).toEqual([]);
   });
 
-  it('a file for several videos is refused before anything is made', async () => {
+  it('a file for several videos is rejected before anything is made', async () => {
     const cwd = emptyFolder();
     const one = { workflowType: 'idea', voiceId: 'voice_1' };
     const list = ['Why cats nap', 'Why cats yawn'].map((prompt) => ({ ...one, prompt }));

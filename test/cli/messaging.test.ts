@@ -33,7 +33,7 @@ describe('in a terminal', () => {
     ['contacts import', [...importPeople, '--yes'], 'imported 2 rows'],
     ['workflows deploy', ['workflows', 'deploy', 'flow.mjs', '--yes'], 'deployed '],
   ])(
-    'postreel %s says what it did, in color only where there is some',
+    'postreel %s reports what it did, in color only if the terminal has colors',
     async (_name, args, said) => {
       const colored = inTerminal(args, { ...place(), columns: 100 });
       expect([await colored.ended, colored.text]).toEqual([0, expect.stringContaining(said)]);
@@ -71,7 +71,7 @@ describe('in a terminal', () => {
     expect(scene.server.messaging.requests.length).toBe(before);
   });
 
-  it('verify judges what is no address as the others, and its exit code says so', async () => {
+  it('verify gives a malformed address a verdict too, and an exit code', async () => {
     const args = ['--no-json', 'verify', 'no address', 'ann@example.com'];
     const { code, stdout } = await piped(args, place());
     expect(code).toBe(9);
@@ -92,7 +92,7 @@ describe('in a terminal', () => {
     },
   );
 
-  it('postreel contacts export writes what can be imported again, and overwrites nothing', async () => {
+  it('postreel contacts export writes a file that can be imported again, and overwrites nothing', async () => {
     const args = ['contacts', 'export', 'out.csv'];
     const first = inTerminal(args, place());
     expect([await first.ended, first.text]).toEqual([0, 'wrote 3 contacts to out.csv\n']);
@@ -106,7 +106,7 @@ describe('in a terminal', () => {
     expect(requests.length).toBe(before);
   });
 
-  it('an export has no text that a spreadsheet would run, and says so', async () => {
+  it('an export has no text that a spreadsheet would run, and prints a note about it', async () => {
     const [contact] = scene.server.messaging.project.contacts.values();
     const texts = {
       link: '=HYPERLINK("https://eve.example.com")',
@@ -126,7 +126,7 @@ describe('in a terminal', () => {
     expect(raw.stderr).not.toContain('--raw');
   });
 
-  it('an import reads headers as the SDK does, and --columns names the others', async () => {
+  it('an import reads headers as the SDK does, and --columns maps the others', async () => {
     scene.write('exported.csv', '\uFEFFE-Mail;Plan;Notes\nbob@example.com;pro;x\n');
     const args = [
       'contacts',
@@ -156,7 +156,7 @@ describe('in a terminal', () => {
     expect([missing.code, missing.stderr]).toEqual([4, expect.stringContaining('is not there')]);
   });
 
-  it('a wait says that its checks fail', async () => {
+  it('a wait reports that its checks fail', async () => {
     scene.server.messaging.fail('GET /contacts/import/{jobId}', { status: 503, times: 2 });
     const args = ['--no-json', ...importPeople, '--yes'];
     const { code, stderr } = await piped(args, place());
@@ -199,7 +199,7 @@ describe('a plan', () => {
     ['n\r', 8, 0],
     ['\r', 8, 0],
     ['\u0003', 8, 0],
-  ])('is asked about in a terminal: after %j nothing else happens', async (keys, code, sent) => {
+  ])('needs a yes in a terminal: after %j nothing happens', async (keys, code, sent) => {
     const terminal = inTerminal(send, place());
     await terminal.until('Go on? [y/N]');
     expect(terminal.text).toContain('Send 1 email:\n  to: ann@example.com');
@@ -214,7 +214,7 @@ describe('a plan', () => {
     ['track', ['track', 'ann@example.com', 'signed_up']],
     ['contacts import', importPeople],
     ['workflows deploy', ['workflows', 'deploy', 'flow.mjs']],
-  ])('of %s is all that happens without a terminal and --yes', async (_name, args) => {
+  ])('of %s is only printed without a terminal and --yes', async (_name, args) => {
     const { code, stdout, stderr } = await piped(args, place());
     expect(code).toBe(8);
     expect(JSON.parse(stdout)).toMatchObject({ confirmed: false });
@@ -235,7 +235,7 @@ export const flow = defineWorkflow({ name: 'Typed', trigger: { event: ${event} }
 
   const links = readFileSync('docs/cli.md', 'utf8').matchAll(/\[example\]\(\.\.\/(.+?)\)/g);
   it.each([...new Set([...links].map(([, path = '']) => path))])(
-    'that cli.md links as the example only exports: drawing it calls no service (%s)',
+    'that cli.md links only exports a definition: drawing it calls no service (%s)',
     async (path) => {
       const args = ['workflows', 'draw', resolve(path)];
       const { code, stdout, stderr } = await piped(args, { env: scene.env, node: tsx });
@@ -244,7 +244,7 @@ export const flow = defineWorkflow({ name: 'Typed', trigger: { event: ${event} }
     },
   );
 
-  it('sees the variables of .env, and those of the environment come first', async () => {
+  it('sees the variables of .env, unless the environment sets them', async () => {
     const cwd = inRepository();
     const { MESSAGING_BASE_URL = '', MESSAGING_API_KEY = '' } = scene.env;
     const lines = { MESSAGING_BASE_URL, MESSAGING_API_KEY, FIRST: 'of_file', SECOND: 'of_file' };
@@ -260,7 +260,7 @@ export const flow = defineWorkflow({ name: 'Typed', trigger: { event: ${event} }
     expect(JSON.stringify(workflow)).toContain('of_fileof_filesk_');
   });
 
-  it('in TypeScript is read as the error on Node 20 advises, with the variables of .env', async () => {
+  it('in TypeScript is loaded as the error on Node 20 advises, with the variables of .env', async () => {
     const cwd = inRepository();
     writeFileSync(join(cwd, '.env'), 'EVENT=from_env\n');
     writeFileSync(join(cwd, 'flow.ts'), typed("process.env['EVENT'] ?? ''"));
@@ -336,7 +336,7 @@ describe('without a terminal', () => {
     expect(outbox.map(({ body }) => body)).toEqual(['<p>Hé</p>', '<p>Hé</p>']);
   });
 
-  it('values of --data are JSON where that loses nothing', async () => {
+  it('values of --data are parsed as JSON if that loses nothing', async () => {
     const texts = {
       zip: '01234',
       phone: '49170123456789012345',
@@ -358,7 +358,7 @@ describe('without a terminal', () => {
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { operations: [] }]);
   });
 
-  it('workflows deploy --enable names what it disables, and leaves what others made', async () => {
+  it('workflows deploy --enable names the version that it disables, and leaves other workflows unchanged', async () => {
     scene.write('changed.mjs', flow.replace("subject: 'Tips'", "subject: 'More tips'"));
     expect(
       (await piped(['workflows', 'deploy', 'flow.mjs', '--enable', '--yes'], place())).code,

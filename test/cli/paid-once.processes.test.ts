@@ -87,7 +87,7 @@ describe('postreel audio', () => {
     expect(scene.server.media.files).toHaveLength(5);
   });
 
-  it('saves what is paid for without a question, under any name', async () => {
+  it('saves the files of paid jobs without a question, under any name', async () => {
     const { scene, cwd, audio, run } = await startShelf(2);
     expect((await audio('--yes')).code).toBe(0);
     const again = await audio('--out', 'copy.mp3');
@@ -101,7 +101,7 @@ describe('postreel audio', () => {
     expect(scene.server.media.files).toHaveLength(3);
   });
 
-  it('makes a part that failed, and one whose file is gone, again after a yes', async () => {
+  it('makes a failed part, and a part whose file is gone, again after a yes', async () => {
     const { scene, cwd, book, audio } = await startShelf(3);
     const { media } = scene.server;
     let made = 0;
@@ -148,7 +148,7 @@ describe('postreel audio', () => {
     expect(media.files).toHaveLength(4);
   });
 
-  it('stops at a part of which nobody knows whether it is paid for, until it is settled', async () => {
+  it('stops at a part that may be paid for, until it is settled', async () => {
     const { scene, cwd, audio, run } = await startShelf(3);
     const { media } = scene.server;
     media.fail(audioEndpoint, { loseAnswer: true, after: 1 });
@@ -171,7 +171,7 @@ describe('postreel audio', () => {
   it.each([
     ['white space', ['   \n ', '--voice', 'v'], 'white space'],
     ['a rate that is too high', ['Hi', '--voice', 'v', '--rate', '5'], '`playbackRate`'],
-  ])('refuses %s before the question', async (_name, args, words) => {
+  ])('rejects %s before the question', async (_name, args, words) => {
     const { run, cwd } = await startShelf(1);
     const { code, stderr } = await run('audio', ...args);
     expect([code, stderr.includes(words)]).toEqual([4, true]);
@@ -200,7 +200,7 @@ describe('postreel video', () => {
     expect(media.files).toHaveLength(4);
   });
 
-  it('makes a video again that failed, and all with --again', async () => {
+  it('makes a failed video again, and all videos with --again', async () => {
     const { scene, run } = await startShelf(1);
     const { media } = scene.server;
     media.outcome({ status: 'canceled' });

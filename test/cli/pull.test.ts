@@ -56,13 +56,13 @@ await messaging.contacts.create({ email: 'a@b.c', data: { seats: 5, trialEnds: n
     expect(compile(`${use}\n${text}`).errors).toEqual([]);
   });
 
-  it('are the same as long as the project is, however a formatter writes them', async () => {
+  it('do not change while the project does not, even after a formatter', async () => {
     const { messaging } = await project();
     const text = await pullTypes(messaging);
     expect(driftOf(text.replaceAll('"', "'"), await pullTypes(messaging))).toEqual([]);
   });
 
-  it('show what has drifted', async () => {
+  it('show the differences from the project', async () => {
     const { messaging } = await project();
     const text = await pullTypes(messaging);
     await messaging.contacts.update((await messaging.contacts.list()).items[0]?.id ?? '', {
@@ -76,7 +76,7 @@ await messaging.contacts.create({ email: 'a@b.c', data: { seats: 5, trialEnds: n
     ]);
   });
 
-  it('are the same where a service answers in other shapes', async () => {
+  it('are the same if a service responds in other forms', async () => {
     const usual = await pullTypes((await project()).messaging);
     for (const listStyle of ['array', 'named', 'cursor', 'page', 'results'] as const) {
       const { messaging } = await project({ listStyle });
@@ -85,7 +85,7 @@ await messaging.contacts.create({ email: 'a@b.c', data: { seats: 5, trialEnds: n
   });
 
   it.each([{}, { success: true }, { names: [{ title: 'paid' }] }, { count: 2 }])(
-    'are not written where the names of events cannot be read: %j',
+    'are not written if the names of events cannot be read: %j',
     async (names) => {
       const { messaging } = await project();
       const events = { names: () => Promise.resolve(names) };
@@ -97,7 +97,7 @@ await messaging.contacts.create({ email: 'a@b.c', data: { seats: 5, trialEnds: n
     },
   );
 
-  it('are not written where the fields of contacts are missing', async () => {
+  it('are not written if the fields of contacts are missing', async () => {
     const { messaging } = await project();
     const contacts = { fields: { list: () => Promise.resolve({} as never) } };
     const { events, templates } = messaging;

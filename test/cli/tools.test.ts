@@ -20,7 +20,7 @@ describe('in a terminal', () => {
   it.each([
     ['status', /messaging {2}ok \(\d+ ms\)\nmedia {6}ok/],
     ['doctor', /ok +messaging: answers in \d+ ms and accepts the key/],
-  ])('postreel %s looks at both services, with and without color', async (name, said) => {
+  ])('postreel %s checks both services, with and without color', async (name, said) => {
     const { env, folder: cwd } = scene;
     const colored = inTerminal([name], { env, cwd, columns: 120 });
     const plain = inTerminal([name, '--no-color'], { env, cwd, columns: 40 });
@@ -32,7 +32,7 @@ describe('in a terminal', () => {
 });
 
 describe('without a terminal', () => {
-  it('postreel doctor without any setting says what to put where, and offers the fake', async () => {
+  it('postreel doctor without any setting names the variables to set, and offers the fake', async () => {
     const { code, stdout } = await piped(['--no-json', 'doctor']);
     expect(code).toBe(0);
     expect(stdout).toContain('Put MESSAGING_BASE_URL=https://… and MESSAGING_API_KEY=… into .env');
@@ -50,7 +50,7 @@ describe('without a terminal', () => {
     expect(stdout).toContain(said);
   });
 
-  it('postreel doctor says which lines of .env have no effect, because the shell sets others', async () => {
+  it('postreel doctor names the lines of .env that the environment overrides', async () => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, '.env'), 'MESSAGING_API_KEY=sk_new\nMEDIA_API_KEY=media_1\n');
     const env = { MESSAGING_API_KEY: 'sk_stale', MEDIA_API_KEY: 'media_1' };
@@ -62,7 +62,7 @@ describe('without a terminal', () => {
     expect(stdout).not.toMatch(/sk_new|sk_stale/);
   });
 
-  it('postreel status exits with 3 when nothing is set', async () => {
+  it('postreel status exits with 3 if no variable is set', async () => {
     const { code, stderr } = await piped(['status', '--no-json']);
     expect([code, stderr]).toEqual([3, expect.stringContaining('postreel doctor')]);
   });
@@ -70,7 +70,7 @@ describe('without a terminal', () => {
   it.each([
     ['MESSAGING_API_KEY', 'messaging'],
     ['MEDIA_BASE_URL', 'media'],
-  ])('postreel doctor finds half of a set-up: no %s', async (missing, service) => {
+  ])('postreel doctor finds an incomplete configuration: no %s', async (missing, service) => {
     const env = Object.fromEntries(Object.entries(scene.env).filter(([name]) => name !== missing));
     const { code, stdout } = await piped(['doctor', '--no-json'], { env });
     expect([code, stdout]).toEqual([
@@ -80,7 +80,7 @@ describe('without a terminal', () => {
     expect((await piped(['status'], { env })).code).toBe(3);
   });
 
-  it('postreel doctor finds a clock that differs from the one of a service', async () => {
+  it('postreel doctor finds a clock that differs from that of a service', async () => {
     const service = createServer((request, response) => {
       const isStatus = request.url?.startsWith('/v1/generate/status') === true;
       const date = new Date(Date.now() + 3_600_000).toUTCString();
@@ -103,7 +103,7 @@ describe('without a terminal', () => {
     }
   });
 
-  it('postreel doctor does not call the moved clock of a fake a problem', async () => {
+  it('postreel doctor does not report the moved clock of a fake as a problem', async () => {
     const clock = createClock({ mode: 'real', start: Date.now() + 3_600_000 });
     const server = await startFakeServer({ messaging: { clock }, media: { clock } });
     const env = {
@@ -120,7 +120,7 @@ describe('without a terminal', () => {
     ]);
   });
 
-  it('postreel status exits with 6 when a service does not answer', async () => {
+  it('postreel status exits with 6 if a service does not respond', async () => {
     const env = { ...scene.env, MEDIA_BASE_URL: 'http://127.0.0.1:2' };
     const { code, stdout } = await piped(['status'], { env });
     expect(code).toBe(6);
@@ -174,7 +174,7 @@ describe('an error about a key names the variable', () => {
   });
 });
 
-describe('an error about an address names the variable and a remedy that the command has', () => {
+describe('an error about an address names the variable and a remedy for the command', () => {
   const foreign = /`baseUrl`|`apiKey`|dangerouslyAllow|createFake|--env-file/;
   const wrong = [
     ['api.example.com', 3, 'MESSAGING_BASE_URL is not an absolute address'],

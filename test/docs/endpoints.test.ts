@@ -9,7 +9,7 @@ describe('the documents', () => {
     expect(readFileSync(page, 'utf8')).toBe(await describeEndpoints(endpoints));
   });
 
-  it.each(['README.md', 'CHANGELOG.md'])('say in %s how many endpoints there are', (document) => {
+  it.each(['README.md', 'CHANGELOG.md'])('have the right number of endpoints in %s', (document) => {
     const counts = readFileSync(document, 'utf8').matchAll(/(?:all|of their) (\d+) endpoints/gi);
     expect([...counts].map(([, count]) => Number(count))).toEqual([endpoints.length]);
   });

@@ -52,7 +52,7 @@ describe('the recipes of docs/engines.md', () => {
     return { child, heard, ended: once(child, 'exit') };
   }
 
-  it('cron: runs that overlap, and a later one, submit each job once', async () => {
+  it('cron: overlapping runs, and a later run, submit each job once', async () => {
     const path = await script('cron.ts', recipe('Cron'));
     const before = fake.media.files.length;
     const runs = [run(path), run(path)];

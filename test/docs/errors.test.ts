@@ -9,7 +9,7 @@ const text = readFileSync('docs/errors.md', 'utf8');
 const rows = [...rowsOf(messaging), ...rowsOf(media)];
 
 describe('docs/errors.md', () => {
-  it('names every class of errors', () => {
+  it('names every error class', () => {
     const classes = Object.keys(errors).filter((name) => name.endsWith('Error'));
     const named = section('Classes').matchAll(/^\| `(\w+Error)`/gm);
     expect([...named].map(([, name]) => name).sort()).toEqual(
@@ -17,7 +17,7 @@ describe('docs/errors.md', () => {
     );
   });
 
-  it('names every call that is never repeated by itself', () => {
+  it('names every call that is never repeated automatically', () => {
     const table = section('Retries').split('never repeated')[1]!.split('```')[0]!;
     expect(callsIn(table)).toEqual(namesOf((row) => !row.repeatable));
   });

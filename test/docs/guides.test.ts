@@ -16,7 +16,7 @@ const programs = Object.entries(guides)
   .filter((name) => !tables.includes(name));
 
 describe('a guide', () => {
-  it.each(programs)('%s starts with what one would copy', (name) => {
+  it.each(programs)('%s starts with code to copy', (name) => {
     const text = textOf.get(name) ?? '';
     const start = name === 'start' ? text : text.split('\n## ')[0];
     const [, language, code = ''] = /^```(\w+)\n([\s\S]*?)^```/m.exec(start ?? '') ?? [];
@@ -28,7 +28,7 @@ describe('a guide', () => {
 describe('the sidebar', () => {
   const users = Object.values(guides).flat();
 
-  it('has every document, and each once', () => {
+  it('has every document once', () => {
     const listed = [...users, ...maintainers];
     const top = documents.map(({ path }) => path).filter((path) => !path.includes('/'));
     expect([...listed].sort()).toEqual(top.map((path) => path.replace('.md', '')).sort());
@@ -47,7 +47,7 @@ describe('the sidebar', () => {
   });
 });
 
-it('the home page shows how to install it, and a program, before anything else', () => {
+it('the home page begins with the installation and a program', () => {
   const [, text = ''] = home.text.split(/^---\n/m).slice(1);
   const [install = -1, program = -1] = ['npm install', '```ts\nimport'].map((part) =>
     text.indexOf(part),
@@ -76,7 +76,7 @@ it('the README names the pages in the order of the sidebar', () => {
 });
 
 it.each(pages)(
-  'no command of $path has a comment behind it, which zsh would pass on',
+  'no command of $path ends with a comment, which zsh would pass as arguments',
   ({ text }) => {
     const commands = [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)]
       .flatMap(([, code = '']) => code.split('\n'))
@@ -85,6 +85,6 @@ it.each(pages)(
   },
 );
 
-it.each(documents)('no secret of $path has a default that would reach production', ({ text }) => {
+it.each(documents)('no secret of $path has a default that could reach production', ({ text }) => {
   expect(text).not.toMatch(/SECRET\w*['"]?\]?\s*(\?\?|\|\|)/);
 });

@@ -7,7 +7,7 @@ const times = /timeout|deadline|interval|maxAge|expires/i;
 const inside = /^(agents|cli|testing|transport|tracker\/queue|media\/queue\/(steps|estimate))\//;
 const unit = /millisecond|second|minute/i;
 
-it('every number that is a time says its unit, in its name or in its hover', () => {
+it('every number that is a time has a unit, in its name or in its hover', () => {
   const fields = readSources()
     .filter(({ path }) => !inside.test(path))
     .flatMap(({ path }) => numericFields(path))

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { drawing, protocol, sourceOf } from '../../scripts/draw/workflow.js';
 
-it('shows the picture of the workflow as it is drawn now', () => {
+it('shows the current drawing of the workflow', () => {
   const picture = readFileSync('docs/images/onboarding.svg', 'utf8');
   expect(picture.startsWith(sourceOf(drawing))).toBe(true);
   expect(picture).toContain('isPro');
   expect(readFileSync('docs/workflows.md', 'utf8')).toContain('](./images/onboarding.svg)');
 });
 
-it('shows the states of a tracked event as their page has them', () => {
+it('shows the states of a tracked event as on their page', () => {
   const picture = readFileSync('docs/images/tracker-protocol.svg', 'utf8');
   expect(picture.startsWith(sourceOf(protocol()))).toBe(true);
   expect(picture).toContain('Claimed');

@@ -28,12 +28,12 @@ function run(tests: string): Promise<string> {
 }
 
 describe('the first recipe of Vitest', () => {
-  it('passes as it is pasted, without keys or addresses', async () => {
+  it('passes without changes, without keys or addresses', async () => {
     const output = await run(code);
     expect(passed(output), output).toBe(String(count));
   });
 
-  it('fails in each of its tests when the code under test sends nothing', async () => {
+  it('fails in each of its tests if the code under test sends nothing', async () => {
     const broken = code.replace('await messaging.send(', 'await Promise.resolve(');
     expect(broken).not.toBe(code);
     const output = await run(broken);

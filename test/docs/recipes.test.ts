@@ -8,17 +8,17 @@ const copies = recipes.flatMap((name) =>
 );
 
 describe('the recipes', () => {
-  it.each(copies)('$name shows $file as it is', ({ file, code }) => {
+  it.each(copies)('$name shows $file unchanged', ({ file, code }) => {
     expect(code).toBe(readFileSync(file, 'utf8'));
   });
 
-  it('copy only what is tested: a project or an example', () => {
+  it('copy only tested files, of a project or an example', () => {
     const untested = copies.filter(({ file }) => !/^(test\/projects|examples)\//.test(file));
     expect(untested).toEqual([]);
     expect(copies.length).toBeGreaterThan(10);
   });
 
-  it('are all on the page that lists them', () => {
+  it('are all on the page of recipes', () => {
     const index = readFileSync('docs/recipes/index.md', 'utf8');
     const others = recipes.filter((name) => name !== 'index.md');
     expect(others.filter((name) => !index.includes(`](${name})`))).toEqual([]);

@@ -52,7 +52,7 @@ describe('the first page of the reference', () => {
 });
 
 describe('the check of a built site', () => {
-  it('names links to pages and headings that are not there', () => {
+  it('names links to missing pages and headings', () => {
     mkdirSync(join(folder, 'guides'));
     writeFileSync(
       join(folder, 'index.html'),

@@ -44,7 +44,7 @@ const asCode = others.find((code) => code.includes('deploy(onboarding')) ?? '';
 const example = (name: string) => readFileSync(`examples/${name}.ts`, 'utf8');
 
 describe('the documented workflow', () => {
-  it('of the top of the page welcomes by name, and twice deployed is one', async () => {
+  it('at the top of the page welcomes by name, and deployed twice is one workflow', async () => {
     const today = day(0);
     await run(page);
     expect(mails()).toEqual([['ann@example.com', 'Welcome Ann', today]]);
@@ -53,7 +53,7 @@ describe('the documented workflow', () => {
     expect(fake.outbox).toHaveLength(1); // a contact goes through it once
   });
 
-  it('as code mails at once, and an offer after two days to who is not pro', async () => {
+  it('as code mails at once, and mails an offer after two days to contacts without the pro plan', async () => {
     const days = [day(0), day(2)];
     await run(asCode);
     const messaging = new MessagingClient(fake.options);
@@ -69,7 +69,7 @@ describe('the documented workflow', () => {
     ]);
   });
 
-  it('of example 24 does the same, and does nothing when it is run again', async () => {
+  it('of example 24 does the same, and does nothing if it is run again', async () => {
     const days = [day(0), day(2)];
     await run(example('29-deploy-a-workflow'));
     await run(example('29-deploy-a-workflow'));

@@ -7,7 +7,7 @@ describe('activity', () => {
     ['a page of nothing', { limit: 0 }, 'limit'],
     ['a page of more than 100', { limit: 101 }, 'limit'],
     ['a date that is none', { startDate: new Date(Number.NaN) }, 'startDate'],
-  ])('refuses %s before the network', async (_, query, field) => {
+  ])('rejects %s before a request', async (_, query, field) => {
     const messaging = messagingOver(() => {
       throw new Error('must not reach the network');
     });
@@ -18,7 +18,7 @@ describe('activity', () => {
     });
   });
 
-  it('lists the feed by cursor where the service gives one', async () => {
+  it('lists the feed by cursor if the service returns one', async () => {
     const pages = [{ activities: [{ type: 'open' }], cursor: 'c1' }, [{ type: 'click' }]];
     const { fetch, requests } = answering(() => pages.shift());
     const entries = await messagingOver(fetch).activity.list().toArray();
@@ -30,7 +30,7 @@ describe('activity', () => {
   });
 
   it.each(['stats', 'recentCount', 'upcoming'] as const)(
-    '%s takes a span of time and hands on whatever comes',
+    '%s takes a period and returns any response',
     async (method) => {
       const { fetch, requests } = answering(() => [{ any: 'form' }]);
       const messaging = messagingOver(fetch, { validation: { responses: 'throw' } });

@@ -98,13 +98,16 @@ describe.each(roads)('the address of %s', (_, field, call) => {
     expect(decodeURIComponent(sent)).toMatch(/["=]ann@example\.com(["&]|\s|$)/);
   });
 
-  it.each(refused)('is refused by name with %s', async (_, address, message) => {
-    await expect(call(offline, address)).rejects.toMatchObject({
-      name: 'InvalidRequestError',
-      outcome: 'not-sent',
-      fieldErrors: [{ field, message: `must be an email address, ${message}` }],
-    });
-  });
+  it.each(refused)(
+    'is rejected with %s, and the error names the field',
+    async (_, address, message) => {
+      await expect(call(offline, address)).rejects.toMatchObject({
+        name: 'InvalidRequestError',
+        outcome: 'not-sent',
+        fieldErrors: [{ field, message: `must be an email address, ${message}` }],
+      });
+    },
+  );
 });
 
 describe('the addresses of rows', () => {
@@ -113,7 +116,7 @@ describe('the addresses of rows', () => {
   const errorsIn = (failed: readonly { index: number; error: unknown }[]) =>
     [...failed].sort((a, b) => a.index - b.index).map(({ error }) => (error as Error).message);
 
-  it('are trimmed and refused by name, each in its row, by sendEach()', async () => {
+  it('are trimmed, and fail their row with the name of the field, in sendEach()', async () => {
     const fake = createFakeMessaging();
     const messaging = new MessagingClient(fake.options);
     for (const recipients of [rows, rows.map((email) => ({ email }))]) {
@@ -123,7 +126,7 @@ describe('the addresses of rows', () => {
     expect(fake.outbox.map(({ to }) => to)).toEqual(['ann@example.com', 'ann@example.com']);
   });
 
-  it('are trimmed and refused by name, each in its row, by importAll()', async () => {
+  it('are trimmed, and fail their row with the name of the field, in importAll()', async () => {
     const fake = createFakeMessaging();
     const messaging = new MessagingClient(fake.options);
     const { done, failed } = await messaging.contacts.importAll(
@@ -135,7 +138,7 @@ describe('the addresses of rows', () => {
     ]);
   });
 
-  it('are trimmed and refused by name, each in its row, by contacts.lookupAll()', async () => {
+  it('are trimmed, and fail their row with the name of the field, in contacts.lookupAll()', async () => {
     const { fetch, requests } = answering(() => ({}));
     const lookup = async () => {
       const results: unknown[] = [];
@@ -170,12 +173,12 @@ describe('`Name <address>`', () => {
     ['Ann <"ann@example.com">', 'without the quotes around it'],
     ['"Ann <ann@example.com>"', 'without the quotes around it'],
     ['Ann <ann@exam\u00ADple.com>', 'without the invisible character U+00AD'],
-  ])('is held to the same rule: %s', async (to, message) => {
+  ])('follows the same rule: %s', async (to, message) => {
     await expect(offline.send({ ...mail, to })).rejects.toThrow(message);
   });
 
   it.each<Road>(roads.filter(([name]) => !/\.?send\(\{ (to|from) \}/.test(name)))(
-    'is refused in %s',
+    'is rejected in %s',
     async (_name, field, call) => {
       await expect(call(offline, 'Ann <ann@example.com>')).rejects.toMatchObject({
         fieldErrors: [{ field, message: 'must be an email address alone, without a name' }],
@@ -192,24 +195,24 @@ describe('the schemas, used alone', () => {
     ],
     [schemas.contacts.create.body, { email: ' ann@example.com' }],
     [schemas.contacts.lookup.body, { emails: ['ann@example.com '] }],
-  ])('accept what a call trims: %#', (schema, body) => {
+  ])('accept a value that a call trims: %#', (schema, body) => {
     expect(schema.safeParse(body).success).toBe(true);
   });
 
-  it('refuse what a call refuses', () => {
+  it('reject a value that a call rejects', () => {
     const { error } = schemas.contacts.create.body.safeParse({ email: ' ann@example.com; ' });
     expect(error?.issues[0]?.message).toContain('without the `;` at its end');
   });
 });
 
 describe('verify()', () => {
-  it('trims an address and judges nothing, since that is what the service is asked for', async () => {
+  it('trims an address and does not check it, because the service does', async () => {
     const { fetch, requests } = answering(() => ({}));
     await messagingOver(fetch).verify({ email: ' ann@example.com,\t' });
     await expect(requests[0]?.json()).resolves.toEqual({ email: 'ann@example.com,' });
   });
 
-  it('refuses an address of blanks alone', async () => {
+  it('rejects an address of blanks only', async () => {
     await expect(offline.verify({ email: '  ' })).rejects.toThrow('`email` must not be empty');
   });
 });
@@ -225,7 +228,7 @@ describe('the sender of a step that is written as code', () => {
       },
     });
 
-  it('is refused by the same rule', () => {
+  it('is rejected by the same rule', () => {
     expect(() => workflow('shop@example.com;')).toThrow(
       '`steps.hello.from` must be an email address, without the `;` at its end',
     );

@@ -10,7 +10,7 @@ const reports = [
 ] as const;
 
 describe.each(reports)('analytics.%s', (method, path) => {
-  it('sends dates as ISO 8601 and fields that it does not know as they are', async () => {
+  it('sends dates as ISO 8601, and unknown fields unchanged', async () => {
     const { fetch, requests } = answering(() => [{ date: '2026-11-01', sent: 3 }]);
     const messaging = messagingOver(fetch, { validation: { responses: 'throw' } });
     const startDate = new Date('2026-11-01T00:00:00Z');
@@ -27,7 +27,7 @@ describe.each(reports)('analytics.%s', (method, path) => {
     expect(new URL(requests[0]?.url ?? '').search).toBe('');
   });
 
-  it('refuses an invalid date before the network', async () => {
+  it('rejects an invalid date before a request', async () => {
     const messaging = messagingOver(() => {
       throw new Error('must not reach the network');
     });

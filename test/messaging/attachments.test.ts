@@ -27,7 +27,7 @@ describe('attachments', () => {
     await expect(sent(attachment)).resolves.toEqual([{ ...attachment, content: base64 }]);
   });
 
-  it('sends what was there when the call was made', async () => {
+  it('sends the content at the time of the call', async () => {
     const { fetch, requests } = answering(() => ({}));
     const messaging = messagingOver(fetch);
     const file = new Uint8Array(bytes);
@@ -88,7 +88,7 @@ describe('an attachment without content', () => {
     ['contnet', { filename: 'a.txt', contnet: 'aGk=' }],
     ['data', { filename: 'a.txt', data: bytes }],
     ['file', { file: 'aGk=' }],
-  ])('is refused, and `%s` is taken for a slip of `content`', async (slip, attachment) => {
+  ])('is rejected, and the error asks whether `%s` means `content`', async (slip, attachment) => {
     for (const call of [send, each]) {
       await expect(call(attachment)).rejects.toMatchObject({
         name: 'InvalidRequestError',
@@ -108,7 +108,7 @@ describe('an attachment without content', () => {
     { filename: 'a.txt' },
     { filename: 'a.txt', content: undefined },
     { filename: 'a.png', cid: 'logo', contentDisposition: 'inline', contentType: 'image/png' },
-  ])('is refused: %j', async (attachment) => {
+  ])('is rejected: %j', async (attachment) => {
     await expect(send(attachment)).rejects.toMatchObject({
       fieldErrors: [
         {
@@ -120,7 +120,7 @@ describe('an attachment without content', () => {
   });
 
   it.each([{ path: './a.pdf' }, { filename: 'a.pdf', href: '/tmp/a.pdf' }])(
-    'is refused with the place of a file: %j',
+    'is rejected with the path of a file: %j',
     async (attachment) => {
       await expect(send(attachment)).rejects.toThrow(
         '`attachments[0]` must have the `content` of the file, not where it is',
@@ -128,7 +128,7 @@ describe('an attachment without content', () => {
     },
   );
 
-  it('is sent with a warning where a field that we do not know may stand for it', async () => {
+  it('is sent with a warning if an unknown field may replace it', async () => {
     const { fetch, requests } = answering(() => ({}));
     const messaging = messagingOver(fetch);
     const warnings: string[] = [];
@@ -160,7 +160,7 @@ describe('an attachment without content', () => {
     ['base64url', long.toString('base64url'), otherBase64],
     ['a JPEG in base64url', '_9j_4AAQSkZJ', otherBase64],
     ['base64 without its padding', long.toString('base64').replace(/=+$/, ''), otherBase64],
-  ])('is refused with what to do about it: %s', async (_, value, words) => {
+  ])('is rejected, and the error names the remedy: %s', async (_, value, words) => {
     for (const call of [send, each]) {
       await expect(call({ filename: 'a.bin', content: value })).rejects.toMatchObject({
         name: 'InvalidRequestError',
@@ -176,7 +176,7 @@ describe('an attachment without content', () => {
   });
 });
 
-it('a stream in any other field of a body is named as one', async () => {
+it('a stream in any other field of a body is rejected by that name', async () => {
   const messaging = messagingOver(() => {
     throw new Error('must not reach the network');
   });

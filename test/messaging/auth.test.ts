@@ -7,7 +7,7 @@ const offline = messagingOver(() => {
   throw new Error('must not reach the network');
 });
 
-describe('what auth refuses before the network', () => {
+describe('auth rejects before a request', () => {
   it.each([
     ['login', { email: 'ann', password: 'x' }, 'email', 'must be an email address'],
     ['verifyEmail', { token: 7 }, 'token', 'must be a string; got 7'],
@@ -27,13 +27,13 @@ describe('what auth refuses before the network', () => {
     ['login', { username: 'ann', password: 'x' }],
     ['verifyEmail', { code: '123' }],
     ['resetPassword', { code: '123', newPassword: 'x' }],
-  ] as const)('is not %s with other names than ours: %o', async (method, body) => {
+  ] as const)('does not reject %s with other field names: %o', async (method, body) => {
     const { fetch, requests } = answering(() => ({ success: true }));
     await messagingOver(fetch, { apiKey: null }).auth[method](body);
     await expect(requests[0]?.json()).resolves.toEqual(body);
   });
 
-  it('never says what the password was', async () => {
+  it('never shows the password in an error', async () => {
     const body = { email: 'ann@example.com', password: ['correct horse'] };
     const failure: unknown = await offline.auth
       .login(body as never)
@@ -44,7 +44,7 @@ describe('what auth refuses before the network', () => {
 });
 
 describe('a session', () => {
-  it('needs no key, is kept for account calls and dropped by logout', async () => {
+  it('needs no key, is used for account calls, and ends with logout', async () => {
     const { fetch, requests } = answering(({ url }) =>
       url.endsWith('/auth/login') ? signedIn() : { id: 'usr_1' },
     );
@@ -65,7 +65,7 @@ describe('a session', () => {
     await expect(messaging.users.me()).rejects.toMatchObject({ code: 'KEY_NEEDED' });
   });
 
-  it('sends no key with a sign-in, even where the client has one', async () => {
+  it('sends no key with a sign-in, even if the client has one', async () => {
     const { fetch, requests } = answering(signedIn);
     await messagingOver(fetch).auth.login(credentials);
     expect(requests[0]?.headers.get('authorization')).toBeNull();

@@ -90,7 +90,7 @@ describe('the audience of a campaign', () => {
   it.each([
     ['segmentId', { audienceType: 'SEGMENT', segmentId: null }],
     ['audienceFilter', { audienceType: 'FILTERED', audienceFilter: null }],
-  ])('takes null for no `%s` in the schemas either', (field, audience) => {
+  ])('accepts null as a missing `%s` in the schemas too', (field, audience) => {
     for (const { body } of [schemas.campaigns.create, schemas.campaigns.replace]) {
       expect(body.safeParse({ ...content, ...audience })).toMatchObject({
         success: false,
@@ -107,7 +107,7 @@ describe('the audience of a campaign', () => {
       { audienceType: 'SEGMENT', segmentId: 'seg_1', audienceFilter: condition },
     ],
   ])(
-    'sends a left-over `%s` with a warning, so that audiences can be edited',
+    'sends a remaining `%s` with a warning, so that audiences can be edited',
     async (field, only, audience) => {
       const { fetch, requests } = answering();
       const client = messagingOver(fetch);
@@ -142,7 +142,7 @@ describe('the content of a campaign', () => {
     [{ subject: 'x'.repeat(999) }, refusal('subject', 'must be at most 998 characters; got 999')],
     [{ from: 'shop' }, refusal('from', 'must be an email address')],
     [{ replyTo: 'help@' }, refusal('replyTo', 'must be an email address')],
-  ])('refuses %j', async (change, problem) => {
+  ])('rejects %j', async (change, problem) => {
     await expect(
       messaging.campaigns.create({ ...content, ...change, audienceType: 'ALL' }),
     ).rejects.toMatchObject(problem);
@@ -155,7 +155,7 @@ describe('the content of a campaign', () => {
     ).rejects.toMatchObject(refusal(field, 'is required'));
   });
 
-  it('replaces with PUT', async () => {
+  it('replaces a campaign with PUT', async () => {
     const { fetch, requests } = answering();
     await messagingOver(fetch).campaigns.replace('cmp_1', { ...content, audienceType: 'ALL' });
     expect(requests[0]?.method).toBe('PUT');
@@ -178,27 +178,27 @@ describe('sending a campaign', () => {
       { scheduledFor: '2999-01-01T09:00:00+02:00' },
       { scheduledFor: '2999-01-01T09:00:00+02:00' },
     ],
-  ])('works %s', async (_, body, sent) => {
+  ])('succeeds %s', async (_, body, sent) => {
     const { fetch, requests } = answering();
     await messagingOver(fetch).campaigns.send('cmp_1', body);
     expect(requests[0]?.url).toBe('https://messaging.test/campaigns/cmp_1/send');
     expect(await requests[0]?.json()).toEqual(sent);
   });
 
-  it('now takes options, and no body', async () => {
+  it('now takes options and no body', async () => {
     const { fetch, requests } = answering();
     await messagingOver(fetch).campaigns.sendNow('cmp_1', { headers: { 'x-team': 'cats' } });
     expect(await requests[0]?.json()).toEqual({});
     expect(requests[0]?.headers.get('x-team')).toBe('cats');
   });
 
-  it('sends now where `scheduledFor` is null, as the document has it', async () => {
+  it('sends now if `scheduledFor` is null, as the document says', async () => {
     const { fetch, requests } = answering();
     await messagingOver(fetch).campaigns.send('cmp_1', { scheduledFor: null });
     expect(await requests[0]?.json()).toEqual({ scheduledFor: null });
   });
 
-  it('refuses a `scheduledFor` that was never set', async () => {
+  it('rejects a `scheduledFor` that was never set', async () => {
     const body = { scheduledFor: undefined } as unknown as CampaignSend; // lenient compilers let it pass
     const message =
       'must not be undefined: the service would send to everybody now; if you mean that, use `campaigns.sendNow(id)`';
@@ -208,7 +208,7 @@ describe('sending a campaign', () => {
   });
 
   it.each(['scheduledfor', 'scheduled_for', 'scheduledAt', 'at'])(
-    'refuses `%s`, without which the service would send to everybody now',
+    'rejects `%s`, because the service would send to everybody now',
     async (name) => {
       const body = { [name]: '2999-01-01T09:00:00Z' } as CampaignSend; // a slip that types cannot see
       await expect(messaging.campaigns.send('cmp_1', body)).rejects.toMatchObject(
@@ -220,14 +220,14 @@ describe('sending a campaign', () => {
     },
   );
 
-  it('sends what is new to us beside a time', async () => {
+  it('sends unknown fields next to a time', async () => {
     const { fetch, requests } = answering();
     const body = { scheduledFor: '2999-01-01T09:00:00Z', pace: 'slow' };
     await messagingOver(fetch).campaigns.send('cmp_1', body);
     expect(await requests[0]?.json()).toEqual(body);
   });
 
-  it('refuses a time more than 60 s in the past', async () => {
+  it('rejects a time more than 60 s in the past', async () => {
     vi.useFakeTimers({ now: Date.parse('2026-11-21T09:01:01Z'), toFake: ['Date'] });
     for (const scheduledFor of ['2026-11-21T09:00:00Z', new Date('2026-11-21T09:00:00Z')]) {
       await expect(messaging.campaigns.send('cmp_1', { scheduledFor })).rejects.toMatchObject(
@@ -236,7 +236,7 @@ describe('sending a campaign', () => {
     }
   });
 
-  it('allows 60 s for clocks that differ', async () => {
+  it('allows 60 s for different clocks', async () => {
     vi.useFakeTimers({ now: Date.parse('2026-11-21T09:01:00Z'), toFake: ['Date'] });
     const { fetch, requests } = answering();
     await messagingOver(fetch).campaigns.send('cmp_1', { scheduledFor: '2026-11-21T09:00:00Z' });
@@ -246,7 +246,7 @@ describe('sending a campaign', () => {
   it.each([
     ...['tomorrow', '1', '', '21 Nov 2999', '2999-11-21', '2999-11-21 09:00', '2999-11-21 GMT'],
     ...['2999-11-21T09:00', '2999-13-01T00:00:00Z', new Date(Number.NaN)],
-  ])('refuses %s, which is no date with time and zone', async (scheduledFor) => {
+  ])('rejects %s, which is not a date with time and zone', async (scheduledFor) => {
     await expect(messaging.campaigns.send('cmp_1', { scheduledFor })).rejects.toMatchObject(
       refusal('scheduledFor', expect.stringMatching(/^(must be a `Date`|is not a date)/)),
     );
@@ -268,7 +268,7 @@ describe('sending a campaign', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('cancels again where the answer to the first was lost', async () => {
+  it('cancels again if the first response was lost', async () => {
     const answers = [unavailable(), Response.json({ success: true })];
     const { fetch, requests } = answering(() => answers.shift());
     await messagingOver(fetch).campaigns.cancel('cmp_1');
@@ -278,14 +278,14 @@ describe('sending a campaign', () => {
     ]);
   });
 
-  it('refuses a test to no address', async () => {
+  it('rejects a test without an address', async () => {
     await expect(messaging.campaigns.sendTest('cmp_1', { email: 'ann' })).rejects.toMatchObject(
       refusal('email', 'must be an email address'),
     );
   });
 });
 
-describe('campaigns of a service that answers differently', () => {
+describe('campaigns of a service with other responses', () => {
   it.each([
     ['a bare array', [draft]],
     ['the items under data', { data: [draft], cursor: null, hasMore: false, total: 1 }],
@@ -297,7 +297,7 @@ describe('campaigns of a service that answers differently', () => {
     expect(await list.toArray()).toEqual([draft]);
   });
 
-  it('takes a create answer without an envelope, and values that are new', async () => {
+  it('accepts a created campaign without an envelope, and unknown values', async () => {
     const odd = { ...draft, status: 'PAUSED', type: 'LOOKALIKE', extra: 1 };
     const { fetch } = answering(() => odd);
     const strict = messagingOver(fetch, { validation: { responses: 'throw' } });
@@ -305,7 +305,7 @@ describe('campaigns of a service that answers differently', () => {
   });
 });
 
-describe('a date in the place of the body', () => {
+describe('a date in place of the body', () => {
   const inAnHour = new Date(Date.now() + 3_600_000);
 
   it.each<[string, unknown]>([
@@ -314,7 +314,7 @@ describe('a date in the place of the body', () => {
     ['an array', [inAnHour]],
     ['a promise that was not awaited', Promise.resolve({ scheduledFor: inAnHour })],
     ['a Map', new Map([['scheduledFor', inAnHour]])],
-  ])('is refused for %s: the service would send to everybody now', async (_, body) => {
+  ])('is rejected for %s: the service would send to everybody now', async (_, body) => {
     for (const requests of ['throw', 'off'] as const) {
       const client = messagingOver(unreachable, { validation: { requests } });
       const call = client.campaigns.send('cmp_1', body as never); // what JavaScript callers may pass

@@ -125,7 +125,7 @@ async function holds<Row>(tried: Try<Row>): Promise<void> {
 const law =
   '%s: done, failed, unknown and not reached are exactly the input, and the service agrees';
 
-describe('whatever goes wrong', () => {
+describe('a call that changes many, with any failure', () => {
   it.each(['deleteAll', 'subscribeAll', 'unsubscribeAll'] as const)(law, async (method) => {
     const count = 2200;
     const createdAt = '2027-01-01T00:00:00.000Z';
@@ -228,7 +228,7 @@ describe('whatever goes wrong', () => {
     await fc.assert(fc.asyncProperty(world, ofTrouble), { numRuns: runs(20) });
   });
 
-  it('lookupAll and verifyAll yield the first rows in their order, and end with what went wrong', async () => {
+  it('lookupAll and verifyAll yield the first rows in order, and end with the failure', async () => {
     const ofTrouble = async (trouble: Trouble) => {
       const rows = Array.from({ length: 1200 }, (_, at) => `p${at}@example.com`);
       for (const method of ['lookupAll', 'verifyAll'] as const) {

@@ -10,7 +10,7 @@ const wait = { interval: 1 };
 const newContacts = 'subscribed';
 
 describe('a call that changes many', () => {
-  it('continues where it ended, by `from`', async () => {
+  it('continues at `from`, where an earlier call ended', async () => {
     const { fake, messaging, controller } = fated(['ok', 'abort after']);
     const { signal } = controller;
     const note = 'x'.repeat(170_000);
@@ -29,7 +29,7 @@ describe('a call that changes many', () => {
     );
   });
 
-  it('ends at a refused key, and says which rows it was refused for', async () => {
+  it('ends at a rejected key, and names the rows of the rejected call', async () => {
     const { messaging } = fated(['wrong key']);
     const ids = Array.from({ length: 1500 }, (_, at) => `con_${at}`);
     const report = await reportOf(messaging.contacts.deleteAll(ids, { wait }), 1500);
@@ -38,7 +38,7 @@ describe('a call that changes many', () => {
     expect(report.failed).toHaveLength(1000);
   });
 
-  it('ends at a key that may not do this, as well', async () => {
+  it('ends at a key without the permission, too', async () => {
     const { contacts } = messagingOver(() =>
       Promise.resolve(Response.json({ error: 'no' }, { status: 403 })),
     );
@@ -47,7 +47,7 @@ describe('a call that changes many', () => {
     expect(report).toMatchObject({ cause: { status: 403 }, resumeFrom: 1000, notReached: 500 });
   });
 
-  it('an abort while a batch waits for the limit leaves its rows not reached', async () => {
+  it('an abort while a batch waits for the rate limit leaves its rows not reached', async () => {
     const fake = createFakeMessaging();
     const rateLimit = { limit: 1, windowMs: 60_000 };
     const messaging = new MessagingClient({ ...fake.options, rateLimit });
@@ -61,7 +61,7 @@ describe('a call that changes many', () => {
     expect(fake.requests).toHaveLength(1);
   });
 
-  it('an abort while the source is silent is heard at once', async () => {
+  it('an abort while the source is waiting ends the call at once', async () => {
     const { messaging } = fated([]);
     const controller = new AbortController();
     const silent = {
@@ -73,7 +73,7 @@ describe('a call that changes many', () => {
     expect(report).toMatchObject({ resumeFrom: 0, notReached: undefined });
   });
 
-  it('makes no call for a batch of which every row is invalid', async () => {
+  it('makes no call for a batch of invalid rows', async () => {
     const { fake, messaging } = fated([]);
     const wrong = [undefined, ''] as unknown as string[]; // on purpose
     const report = await messaging.contacts.deleteAll(wrong, { wait });
@@ -85,14 +85,14 @@ describe('a call that changes many', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('does not look at the rows before `from`', async () => {
+  it('does not check the rows before `from`', async () => {
     const { fake, messaging } = fated([]);
     const report = await messaging.contacts.deleteAll(['', 'con_7', 'con_8'], { wait, from: 2 });
     expect(report.failed).toMatchObject([{ index: 2, row: 'con_8' }]);
     expect(fake.requests[0]?.body).toEqual({ contactIds: ['con_8'] });
   });
 
-  it('reports the rows in their order, whether the client or the service refused them', async () => {
+  it('reports the rows in their order, whether the client or the service rejected them', async () => {
     const { messaging } = fated([]);
     const ids = ['con_8', '', 'con_9', ''];
     const { failed } = await messaging.contacts.deleteAll(ids, { wait });
@@ -115,7 +115,7 @@ describe('a call that changes many', () => {
   });
 
   it.each(['con_1', new String('con_1'), undefined, 7, {}])(
-    '%o is no list of rows',
+    '%o is not a list of rows',
     async (rows) => {
       const { messaging } = fated([]);
       const { contacts } = messaging;
@@ -145,7 +145,7 @@ it('an id that is listed twice is one contact, as the service counts it', async 
   expect(report).toMatchObject({ done: 3, failed: [], unknown: [] });
 });
 
-describe('what a job says', () => {
+describe('the record of a job', () => {
   const answers = (started: object, job: object | number = { status: 'completed' }) =>
     messagingOver(
       (input, init) => {
@@ -160,7 +160,7 @@ describe('what a job says', () => {
     ).contacts;
 
   it.each([{ success: true }, { queued: 2 }, { jobId: '' }, { jobId: 7 }])(
-    '%j names no job: the rows are unknown',
+    'without a job id the rows are unknown: %j',
     async (started) => {
       const report = await answers(started).deleteAll(['a', 'b'], { wait });
       expect(report).toMatchObject({ done: 0, failed: [], unknown: [{ row: 'a' }, { row: 'b' }] });
@@ -171,7 +171,7 @@ describe('what a job says', () => {
     },
   );
 
-  it('a job that is gone after it was queued says nothing about the rows', async () => {
+  it('a job that is gone leaves its rows unknown', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
     let checks = 0;
     const messaging = messagingOver((input, init) => {
@@ -190,7 +190,7 @@ describe('what a job says', () => {
     expect(checks).toBe(3); // seen once, then refused twice in a row
   });
 
-  it('a status check that fails says nothing about the rows', async () => {
+  it('a failed status check leaves the rows unknown', async () => {
     const report = await answers({ jobId: 'job_1' }, 404).deleteAll(['a'], { wait });
     expect(report).toMatchObject({ done: 0, failed: [] });
     expect(report.unknown[0]?.error).toMatchObject({
@@ -205,7 +205,7 @@ describe('what a job says', () => {
     { total: 2, processed: 1 },
     { created: 1, updated: 0 },
     { result: { error_count: '1' } },
-  ])('%j does not add up: the rows are unknown', async (counts) => {
+  ])('with counts that do not add up the rows are unknown: %j', async (counts) => {
     const job = { status: 'completed', ...counts };
     const report = await answers({ jobId: 'job_1' }, job).deleteAll(['a', 'b'], { wait });
     expect(report).toMatchObject({ done: 0, failed: [], jobs: [job] });
@@ -232,7 +232,7 @@ describe('lookupAll and verifyAll', () => {
     throw new Error('The source broke.');
   }
 
-  it('lose nothing when the source throws', async () => {
+  it('lose no row if the source throws', async () => {
     const { messaging } = fated([]);
     const lookups: unknown[] = [];
     const looking = async () => {
@@ -255,7 +255,7 @@ describe('lookupAll and verifyAll', () => {
     expect(verified).toBe(30);
   });
 
-  it('lookupAll says where it ended, and continues from there', async () => {
+  it('lookupAll reports where it ended, and continues there', async () => {
     const fake = createFakeMessaging();
     const { contacts } = new MessagingClient({ ...fake.options, retries: 0 });
     const emails = Array.from({ length: 1200 }, (_, at) => (at === 3 ? '' : `p${at}@b.c`));
@@ -273,7 +273,7 @@ describe('lookupAll and verifyAll', () => {
     expect(found).toEqual(emails.filter((email) => email !== ''));
   });
 
-  it('lookupAll goes behind other calls', async () => {
+  it('lookupAll waits for other calls', async () => {
     const fake = createFakeMessaging();
     const messaging = new MessagingClient({
       ...fake.options,
@@ -289,7 +289,7 @@ describe('lookupAll and verifyAll', () => {
   });
 
   it.each(['an abort', 'a refused key'])(
-    'verifyAll ends at %s, instead of emptying its source',
+    'verifyAll ends at %s, and does not read the rest of its source',
     async (what) => {
       const controller = new AbortController();
       let answers = 0;
@@ -340,7 +340,7 @@ describe('lookupAll and verifyAll', () => {
   });
 });
 
-it('reports any number of rows that are all refused', async () => {
+it('reports any number of rejected rows', async () => {
   const { messaging } = fated([]);
   const count = 300_000;
   const rows = Array.from({ length: count }, () => ({ mail: 'ann@example.com' }) as never); // as a slip

@@ -45,7 +45,7 @@ const rows = [
     isSubscribed: !fresh.includes('**not**'),
   }));
 
-describe('whether a contact is subscribed who was created by a call', () => {
+describe('whether a call subscribes the contact that it creates', () => {
   const listed = rows.flatMap(({ names, isSubscribed }) =>
     names.map((call) => ({ call, isSubscribed })),
   );
@@ -54,11 +54,11 @@ describe('whether a contact is subscribed who was created by a call', () => {
     expect(listed.map(({ call }) => call).sort()).toEqual(Object.keys(calls).sort());
   });
 
-  it.each(listed)('is as the page says: $call, $isSubscribed', async ({ call, isSubscribed }) => {
+  it.each(listed)('is documented: $call, $isSubscribed', async ({ call, isSubscribed }) => {
     expect(await after(call, false)).toBe(isSubscribed);
   });
 
-  it.each(Object.keys(calls))('%s leaves one who has unsubscribed as they are', async (call) => {
+  it.each(Object.keys(calls))('%s does not resubscribe an unsubscribed contact', async (call) => {
     expect(await after(call, true)).toBe(false);
   });
 });

@@ -17,7 +17,7 @@ describe('bulk calls', () => {
     ['bulkSubscribe', 'subscribeAll'],
     ['bulkUnsubscribe', 'unsubscribeAll'],
     ['bulkDelete', 'deleteAll'],
-  ] as const)('%s refuses more than 1000 contacts and names %s', async (method, all) => {
+  ] as const)('%s rejects more than 1000 contacts and names %s', async (method, all) => {
     const call = offline.contacts[method]({ contactIds: manyIds(1001) });
     const message = `takes at most 1000 items; got 1001. Use \`contacts.${all}()\``;
     await expect(call).rejects.toMatchObject(refusal('contactIds', message));
@@ -41,13 +41,13 @@ describe('importing', () => {
     ['bytes', new Uint8Array(tooLarge)],
     ['a blob', new Blob([new Uint8Array(tooLarge)])],
     ['a text', { data: 'x'.repeat(tooLarge) }],
-  ])('refuses more than 5 MB as %s', async (_, file) => {
+  ])('rejects more than 5 MB as %s', async (_, file) => {
     await expect(offline.contacts.import(file)).rejects.toMatchObject(
       refusal('file', 'must be at most 5 MB; got 5.01 MB'),
     );
   });
 
-  it('refuses a value that is not a file', async () => {
+  it('rejects a value that is not a file', async () => {
     const call = offline.contacts.import('contacts.csv' as unknown as Blob); // wrong on purpose
     await expect(call).rejects.toMatchObject(
       refusal(
@@ -78,7 +78,7 @@ describe('waiting for jobs', () => {
   it.each([
     ['an import', 'waitForImport', '/contacts/import/job_1'],
     ['a bulk job', 'waitForBulkJob', '/contacts/bulk/job_1'],
-  ] as const)('looks at %s until it is done', async (_, method, path) => {
+  ] as const)('checks %s until it is done', async (_, method, path) => {
     const statuses = ['processing', 'completed'];
     const { fetch, requests } = answering(() => ({ status: statuses.shift(), progress: 0.5 }));
     const seen: unknown[] = [];
@@ -92,7 +92,7 @@ describe('waiting for jobs', () => {
     expect(seen[0]).toEqual(['processing', 0.5]);
   });
 
-  it('rejects when the job failed', async () => {
+  it('rejects if the job failed', async () => {
     const { fetch } = answering(() => ({ state: 'FAILED', reason: 'no email column' }));
     await expect(messagingOver(fetch).contacts.waitForImport('job_1')).rejects.toMatchObject({
       name: 'JobFailedError',
@@ -101,7 +101,7 @@ describe('waiting for jobs', () => {
     });
   });
 
-  it('lets the caller decide what is done', async () => {
+  it('lets `isDone` decide when the job is done', async () => {
     const { fetch } = answering(() => ({ status: 'ended', imported: 3 }));
     const isDone = (job: object) => 'imported' in job;
     const job = await messagingOver(fetch).contacts.waitForImport('job_1', { isDone });

@@ -55,7 +55,7 @@ describe('subscribeAll, unsubscribeAll and deleteAll', () => {
     expect(parts).toHaveLength(count / 1000);
   });
 
-  it('name the contacts whose job failed, and go on with the others', async () => {
+  it('report the contacts whose job failed, and continue with the others', async () => {
     const { messaging } = countingService((call) => call === 2);
     const result = await messaging.contacts.deleteAll(ids(2001), { wait });
     expect(result.done).toBe(1001);
@@ -68,7 +68,7 @@ describe('subscribeAll, unsubscribeAll and deleteAll', () => {
     ['subscribeAll', '/contacts/bulk-subscribe'],
     ['unsubscribeAll', '/contacts/bulk-unsubscribe'],
     ['deleteAll', '/contacts/bulk-delete'],
-  ] as const)('do what they are called: %s', async (method, path) => {
+  ] as const)('make their own change: %s', async (method, path) => {
     const { fake, messaging } = scene();
     const { id } = await messaging.contacts.create({ email: 'ann@example.com' });
     await messaging.contacts[method]([id], { wait });
@@ -131,7 +131,7 @@ describe('importAll', () => {
     expect(bea?.data).toMatchObject({ note: 'two\nlines' });
   });
 
-  it('cuts at rows, below 5 MB, with the header in each part', async () => {
+  it('splits a file between rows, below 5 MB, with the header in each part', async () => {
     const { messaging, parts } = countingService();
     const rows = function* () {
       for (let index = 0; index < 12_000; index++) {
@@ -154,7 +154,7 @@ describe('importAll', () => {
     expect(lines.at(-1)).toMatch(/^contact-11999@example\.com,é+$/);
   });
 
-  it('names exactly the rows of a part that failed', async () => {
+  it('reports exactly the rows of a failed part', async () => {
     const { messaging } = countingService((call) => call === 2);
     const rows = Array.from({ length: 11 }, (_, index) => ({
       email: `contact-${index}@example.com`,
@@ -169,7 +169,7 @@ describe('importAll', () => {
     expect(failed[0]?.error).toMatchObject({ outcome: 'rejected' });
   });
 
-  it('cuts the pieces of a CSV file at rows, not at line breaks inside quotes', async () => {
+  it('splits the pieces of a CSV file between rows, not at line breaks inside quotes', async () => {
     const { messaging, parts } = countingService();
     const csv = 'email,note\r\nann@example.com,"a\nb ""c"""\r\nbea@example.com,ü';
     const bytes = new TextEncoder().encode(csv);
@@ -186,7 +186,7 @@ describe('importAll', () => {
     expect(parts).toEqual(['email,note\nann@example.com,"a\nb ""c"""\nbea@example.com,ü\n']);
   });
 
-  it('cuts one piece of a CSV file that holds several parts', async () => {
+  it('splits one piece of a CSV file into several parts', async () => {
     const { messaging, parts } = countingService();
     const lines = Array.from({ length: 9 }, (_, index) => `p${index}@b.c,${'x'.repeat(170_000)}`);
     const pieces = async function* () {
@@ -219,7 +219,7 @@ describe('importAll', () => {
     });
   });
 
-  it('asks nothing for no rows', async () => {
+  it('makes no request without rows', async () => {
     const { messaging, parts } = countingService();
     await expect(messaging.contacts.importAll([])).resolves.toMatchObject({ done: 0 });
     expect(parts).toEqual([]);
@@ -227,7 +227,7 @@ describe('importAll', () => {
 });
 
 describe('contacts by email', () => {
-  it('finds the whole address, where the search matches parts', async () => {
+  it('finds the whole address although the search matches parts', async () => {
     const { messaging } = scene();
     await messaging.contacts.create({ email: 'joann@example.com' });
     const { id } = await messaging.contacts.create({ email: 'ann@example.com' });
@@ -235,7 +235,7 @@ describe('contacts by email', () => {
     expect(await messaging.contacts.findByEmail('nn@example.com')).toBeUndefined();
   });
 
-  it('finds an address that the service keeps in capitals', async () => {
+  it('finds an address that the service stores in capitals', async () => {
     const contact = { id: 'con_1', email: 'Ann@Example.com', subscribed: true, data: null };
     const messaging = messagingOver(() => Promise.resolve(Response.json({ contacts: [contact] })));
     expect((await messaging.contacts.findByEmail(' ann@example.com '))?.id).toBe('con_1');
@@ -264,7 +264,7 @@ describe('contacts by email', () => {
     ).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('takes no `once`: both calls do no harm twice', async () => {
+  it('takes no `once`, because both calls can be repeated', async () => {
     const { fake, messaging } = scene();
     const options: object = { once: 'ann-1' };
     const refusal = { name: 'InvalidRequestError', fieldErrors: [{ field: 'once' }] };
@@ -286,14 +286,14 @@ describe('the waits of many jobs', () => {
   });
 });
 
-it('lookupAll waits for no job, and refuses options of a wait', async () => {
+it('lookupAll waits for no job, and rejects the options of a wait', async () => {
   const options: object = { wait };
   const next = scene().messaging.contacts.lookupAll(['ann@example.com'], options).next();
   await expect(next).rejects.toThrow('`wait` is not an option of `contacts.lookupAll()`');
 });
 
 describe('verifyAll', () => {
-  it('yields one result per address, in order, and names what failed', async () => {
+  it('yields one result per address, in order, with the error of a failed check', async () => {
     const { messaging } = scene();
     const emails = ['ann@example.com', 'not an address', 'bea@example.com'];
     const results = [];

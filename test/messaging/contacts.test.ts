@@ -40,13 +40,13 @@ describe('creating and updating', () => {
       'data',
       'must be an object',
     ],
-  ])('refuses %s', async (_, body, field, message) => {
+  ])('rejects %s', async (_, body, field, message) => {
     const call = offline.contacts.create(body as ContactCreate); // wrong on purpose
     await expect(call).rejects.toMatchObject(refusal(field, message));
   });
 
   it.each(['id', 'svc_id', 'svc_email', 'email', 'unsubscribeUrl', 'subscribeUrl', 'manageUrl'])(
-    'refuses the reserved key `%s` where reserved keys are to throw',
+    'rejects the reserved key `%s` if the option is `throw`',
     async (key) => {
       const strict = messagingOver(unreachable, { data: { reserved: 'throw' } });
       const data = { [key]: 'x' } as ContactCreate['data']; // wrong on purpose
@@ -57,13 +57,13 @@ describe('creating and updating', () => {
     },
   );
 
-  it('refuses an update to a text that is not an email address', async () => {
+  it('rejects an update to a text that is not an email address', async () => {
     const call = offline.contacts.update('con_1', { email: 'ann' });
     await expect(call).rejects.toMatchObject(refusal('email', 'must be an email address'));
   });
 
   it.each(['', '.', '..'])(
-    'refuses the id "%s", which would reach another endpoint',
+    'rejects the id "%s", which would reach another endpoint',
     async (id) => {
       await expect(offline.contacts.delete(id)).rejects.toMatchObject({
         name: 'InvalidRequestError',
@@ -73,7 +73,7 @@ describe('creating and updating', () => {
     },
   );
 
-  it('sends null, dates and transient values as the service reads them', async () => {
+  it('sends null, dates and transient values in the documented form', async () => {
     const { fetch, requests } = answering();
     const since = new Date('2026-11-21T09:30:00Z');
     const data = { plan: null, since, code: transient('A1'), locale: 'de' };
@@ -89,14 +89,14 @@ describe('creating and updating', () => {
   });
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY, new Date('never')])(
-    'refuses %s as data: JSON would make it null, which deletes the field',
+    'rejects %s as data: in JSON it would be null, which deletes the field',
     async (value) => {
       const call = offline.contacts.update('con_1', { data: { score: value } });
       await expect(call).rejects.toMatchObject(refusal('data.score', expect.any(String)));
     },
   );
 
-  it('warns of an empty string, which the service ignores', async () => {
+  it('warns about an empty string, which the service ignores', async () => {
     const { fetch } = answering();
     const messaging = messagingOver(fetch);
     const warnings: WarningEvent[] = [];
@@ -124,7 +124,7 @@ describe('creating and updating', () => {
     await expect(messaging.contacts.get('con_1')).resolves.toEqual(contact);
   });
 
-  it('says that an email belongs to another contact', async () => {
+  it('reports that an email belongs to another contact', async () => {
     const { fetch } = answering(() => Response.json({ error: 'taken' }, { status: 409 }));
     const call = messagingOver(fetch).contacts.update('con_1', { email: 'bob@example.com' });
     await expect(call).rejects.toMatchObject({ name: 'ConflictError', outcome: 'rejected' });
@@ -136,7 +136,7 @@ describe('listing', () => {
     [0, 'must be at least 1; got 0'],
     [101, 'must be at most 100; got 101'],
     [1.5, expect.stringContaining('must be')],
-  ])('refuses %s contacts a page', async (limit, message) => {
+  ])('rejects %s contacts per page', async (limit, message) => {
     const list = offline.contacts.list({ limit });
     await expect(list.first()).rejects.toMatchObject(refusal('limit', message));
     await expect(Promise.resolve(list)).rejects.toMatchObject(refusal('limit', message));
@@ -144,7 +144,7 @@ describe('listing', () => {
 });
 
 describe('looking up', () => {
-  it('refuses more than 500 emails and says what to use', async () => {
+  it('rejects more than 500 emails and names the method for more', async () => {
     const emails = manyEmails(501);
     await expect(offline.contacts.lookup({ emails })).rejects.toMatchObject({
       ...refusal('emails', 'takes at most 500 items; got 501. Use `contacts.lookupAll()`'),
@@ -153,7 +153,7 @@ describe('looking up', () => {
     });
   });
 
-  it('takes another name for the list, which no document gives, within the same limit', async () => {
+  it('takes another name for the list, which is not documented, within the same limit', async () => {
     const { fetch, requests } = answering(() => ({ jobId: 'job_1' }));
     const { contacts } = messagingOver(fetch);
     await contacts.lookup({ addresses: ['ann@example.com'] });
@@ -175,7 +175,7 @@ describe('looking up', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('looks up any number of emails, 500 a call, as they are wanted', async () => {
+  it('looks up any number of emails on demand, 500 per call', async () => {
     const { fetch, requests } = answering(async (request) => {
       const { emails } = (await request.clone().json()) as { emails: string[] };
       return { count: emails.length };
@@ -201,14 +201,14 @@ describe('looking up', () => {
     await expect(requests[0]?.json()).resolves.toEqual({ emails: manyEmails(2) });
   });
 
-  it('asks nothing for no emails', async () => {
+  it('makes no request without emails', async () => {
     const answers = offline.contacts.lookupAll([]);
     await expect(answers.next()).resolves.toEqual({ done: true, value: undefined });
   });
 });
 
 describe('fields', () => {
-  it('asks for a custom field as one segment of the path', async () => {
+  it('sends a custom field as one segment of the path', async () => {
     const { fetch, requests } = answering(() => ({ values: [] }));
     const { fields } = messagingOver(fetch).contacts;
     await fields.values('data.plan');

@@ -86,7 +86,7 @@ describe('a CSV file', () => {
     }
   });
 
-  it('is neither UTF-8 nor UTF-16: it is refused, with how to convert it', async () => {
+  it('is neither UTF-8 nor UTF-16: it is rejected, and the error says how to convert it', async () => {
     const bytes = Uint8Array.from([...Buffer.from('email,n\na@b.c,'), 0xe9, 0x0a]);
     await expect(imported([bytes])).rejects.toMatchObject({
       name: 'InvalidRequestError',
@@ -107,7 +107,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('is full of lines that cannot be read: others get their turn meanwhile', async () => {
+  it('is full of lines that cannot be read: other work runs in between', async () => {
     const text = `email,note\n${'a@b.c,"x" y\n'.repeat(60_000)}`;
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
@@ -117,7 +117,7 @@ describe('a CSV file', () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  it('comes in one piece: the first of its files is sent before its last record is read', async () => {
+  it('arrives in one piece: the first batch is sent before the last record is read', async () => {
     // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its reader below
     const { read } = CsvReader.prototype;
     let count = 0;
@@ -177,7 +177,7 @@ describe('rows of an import', () => {
     }
   }
 
-  it('hold values as a body would hold them', async () => {
+  it('have values in the form of a request body', async () => {
     const entity = { dataValues: { hash: 'x' }, toJSON: () => ({ email: 'b@b.c', plan: 'pro' }) };
     const at = new Date('2027-01-01T00:00:00Z');
     const row = { email: 'a@b.c', price: new Money(1250), at, left: undefined, ok: true, n: 0 };
@@ -196,7 +196,7 @@ describe('rows of an import', () => {
     ['n', '\ud800'],
     ['email', 'ann'],
     ['email', undefined],
-  ])('fail with their place where `%s` is %o', async (field, value) => {
+  ])('fail with the name of the field if `%s` is %o', async (field, value) => {
     const bad = { email: 'a@b.c', [field]: value };
     const report = await imported([{ email: 'b@b.c' }, bad]);
     expect(report).toMatchObject({ done: 1, failed: [{ row: bad, index: 1 }] });
@@ -206,18 +206,18 @@ describe('rows of an import', () => {
     });
   });
 
-  it('fail where `null` is to delete a field, with what an import does', async () => {
+  it('fail if `null` asks for a deletion, and the error explains the import', async () => {
     const { failed } = await imported([{ email: 'a@b.c', n: null }]);
     expect(String(failed[0]?.error)).toContain('`n` cannot be deleted by an import');
   });
 
-  it('fail where an empty text is to delete a field: an import cannot', async () => {
+  it('fail if an empty text asks for a deletion, which an import cannot do', async () => {
     const rows = [{ email: 'a@b.c', note: '' }];
     expect((await imported(rows, { data: { emptyString: 'delete' } })).failed).toHaveLength(1);
     expect((await imported(rows)).failed).toEqual([]);
   });
 
-  it('with other columns each do not make a file each', async () => {
+  it('with different columns share files', async () => {
     const rows = Array.from({ length: 600 }, (_, at) => ({ email: `p${at}@b.c`, [`c${at}`]: at }));
     const { files, done } = await imported(rows);
     expect(done).toBe(600);

@@ -33,7 +33,7 @@ describe.each(writers)('custom fields in %s', (_, write) => {
     '2026-01-31 10:00:00+00', // Postgres
     '2026-01-31T10:00:00+02:00',
     '2026-01-31T10:00:00', // without a zone
-  ])('warns once of a date that is stored as text: %s', async (text) => {
+  ])('warns once about a date that is stored as text: %s', async (text) => {
     const { fetch } = answering();
     const messaging = messagingOver(fetch);
     const warnings: string[] = [];
@@ -45,13 +45,13 @@ describe.each(writers)('custom fields in %s', (_, write) => {
     ]);
   });
 
-  it('says nothing of a `Date`, of a date as the service writes it, of a day, and of other texts', async () => {
+  it('accepts a `Date`, a date as the service writes it, a day, and other texts silently', async () => {
     const day = '2026-01-31';
     const data = { a: new Date(0), b: `${day}T10:00:00.000Z`, c: day, d: 'at 10:00' };
     expect((await written(write, data)).warnings).toEqual([]);
   });
 
-  it('sends a reserved key with a warning that names what to use', async () => {
+  it('sends a reserved key with a warning that names the alternative', async () => {
     const data = { id: '42', plan: 'pro' };
     await expect(written(write, data)).resolves.toEqual({
       data,
@@ -59,7 +59,7 @@ describe.each(writers)('custom fields in %s', (_, write) => {
     });
   });
 
-  it('sends a reserved key silently where that is wanted', async () => {
+  it('sends a reserved key silently if the option says so', async () => {
     const { warnings } = await written(write, { id: '42' }, { reserved: 'send' });
     expect(warnings).toEqual([]);
   });
@@ -67,7 +67,7 @@ describe.each(writers)('custom fields in %s', (_, write) => {
   it.each<[string, object, DataOptions]>([
     ['a reserved key', { manageUrl: 'x' }, { reserved: 'throw' }],
     ['an empty string', { plan: '' }, { emptyString: 'throw' }],
-  ])('refuses %s where that is wanted', async (_kind, data, options) => {
+  ])('rejects %s if the option is `throw`', async (_kind, data, options) => {
     const [key = ''] = Object.keys(data);
     await expect(written(write, data, options)).rejects.toMatchObject({
       name: 'InvalidRequestError',
@@ -76,7 +76,7 @@ describe.each(writers)('custom fields in %s', (_, write) => {
     });
   });
 
-  it('sends an empty string as null where that is wanted', async () => {
+  it('sends an empty string as null if the option says so', async () => {
     const { data, warnings } = await written(
       write,
       { plan: '', tier: 1 },
@@ -86,14 +86,14 @@ describe.each(writers)('custom fields in %s', (_, write) => {
     expect(warnings).toEqual([]);
   });
 
-  it('sends an empty string silently where that is wanted', async () => {
+  it('sends an empty string silently if the option says so', async () => {
     const { data, warnings } = await written(write, { plan: '' }, { emptyString: 'send' });
     expect(data).toEqual({ plan: '' });
     expect(warnings).toEqual([]);
   });
 });
 
-describe('what the service would have done', () => {
+describe('the service', () => {
   const fake = createFakeMessaging();
   const { secretKey: apiKey, baseUrl, fetch } = fake;
   const messaging = messagingOver(fetch, { apiKey, baseUrl });
@@ -112,7 +112,7 @@ describe('what the service would have done', () => {
   });
 });
 
-it('warns of a transient value that is to be stored on a contact', async () => {
+it('warns about a transient value that would be stored on a contact', async () => {
   const data = { code: transient('A1') };
   const { warnings } = await written(writers[0]![1], data); // the first writer creates contacts
   expect(warnings).toEqual([

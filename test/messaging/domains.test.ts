@@ -9,7 +9,7 @@ describe('domains', () => {
   it.each([
     ['nothing for a text', { domain: null }, 'must be a string; got null'],
     ['a value that is not text', { domain: 7 }, 'must be a string; got 7'],
-  ])('refuses %s before the network', async (_, body, message) => {
+  ])('rejects %s before a request', async (_, body, message) => {
     const messaging = messagingOver(() => {
       throw new Error('must not reach the network');
     });
@@ -21,20 +21,20 @@ describe('domains', () => {
     });
   });
 
-  it('hands on the DNS records to add, and fields of your own', async () => {
+  it('returns the DNS records to add, and sends additional fields', async () => {
     const { fetch, requests } = answering(() => domain);
     const body = { domain: 'shop.example.com', projectId: 'prj_1', region: 'eu' };
     await expect(messagingOver(fetch).domains.create(body)).resolves.toEqual(domain);
     await expect(requests[0]?.json()).resolves.toEqual(body);
   });
 
-  it('lists the domains of a project, whichever way they are spelt', async () => {
+  it('lists the domains of a project, under any field name', async () => {
     const { fetch, requests } = answering(() => ({ domains: [domain] }));
     await expect(messagingOver(fetch).domains.list('prj_1').toArray()).resolves.toEqual([domain]);
     expect(new URL(requests[0]?.url ?? '').pathname).toBe('/domains/project/prj_1');
   });
 
-  it('checks a domain again after a 503: the check does no harm twice', async () => {
+  it('checks a domain again after a 503, because a check can be repeated', async () => {
     const answers = [
       new Response(null, { status: 503, headers: { 'retry-after': '0' } }),
       Response.json({ verified: true }),

@@ -33,7 +33,7 @@ function send(change: object) {
   return offline.send({ ...mail, ...change });
 }
 
-it('sends the content that an email had when the call was made, however often one object is used', async () => {
+it('sends the content of an email at the time of the call, however often the object is used', async () => {
   const { fetch, requests } = answering(() => sent);
   const messaging = messagingOver(fetch);
   const email = { ...mail };
@@ -46,7 +46,7 @@ it('sends the content that an email had when the call was made, however often on
   expect(bodies).toMatchObject([{ to: 'ann@example.com' }, { to: 'bea@example.com' }]);
 });
 
-describe('what a send refuses before the network', () => {
+describe('a send rejects before a request', () => {
   it.each([
     ['no recipient', { to: undefined }, 'to', 'is required'],
     ['an empty list of recipients', { to: [] }, 'to', 'must not be empty'],
@@ -110,7 +110,7 @@ describe('what a send refuses before the network', () => {
     });
   });
 
-  it('everything that is missing at once', async () => {
+  it('all missing fields in one error', async () => {
     const call = offline.send({ to: 'ann@example.com' } as SendRequest); // wrong on purpose
     await expect(call).rejects.toMatchObject({
       message:
@@ -119,7 +119,7 @@ describe('what a send refuses before the network', () => {
     });
   });
 
-  it('no body at all', async () => {
+  it('a missing body', async () => {
     const call = offline.send(undefined as never); // wrong on purpose
     await expect(call).rejects.toMatchObject({
       name: 'InvalidRequestError',
@@ -137,7 +137,7 @@ describe('what a send refuses before the network', () => {
   });
 });
 
-describe('what a send lets through', () => {
+describe('a send accepts', () => {
   it.each([
     ['a template without a sender', { to: mail.to, template: 'tpl_1' }],
     ['a template with overrides', { ...mail, template: 'tpl_1' }],
@@ -154,7 +154,7 @@ describe('what a send lets through', () => {
     await expect(requests[0]?.json()).resolves.toEqual(body);
   });
 
-  it('dates as ISO 8601, and transient values as the service spells them', async () => {
+  it('dates as ISO 8601, and transient values in the documented form', async () => {
     const { fetch, requests } = answering();
     const since = new Date('2026-11-21T09:30:00Z');
     await messagingOver(fetch).send({
@@ -200,14 +200,14 @@ describe('what happens when a send fails', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('repeats a 429 for one recipient, since nothing was mailed', async () => {
+  it('repeats a call for one recipient after a 429, because nothing was mailed', async () => {
     const answers = [tooMany(), Response.json(sent)];
     const { fetch, requests } = answering(() => answers.shift());
     await messagingOver(fetch).send({ ...mail, to: ['ann@example.com'] });
     expect(requests).toHaveLength(2);
   });
 
-  it('repeats no 429 for several recipients, since some may have been mailed', async () => {
+  it('repeats no call for several recipients after a 429, because some may have been mailed', async () => {
     const { fetch, requests } = answering(tooMany);
     const call = messagingOver(fetch).send({ ...mail, to: ['ann@example.com', 'bob@example.com'] });
     await expect(call).rejects.toMatchObject({ status: 429, outcome: 'unknown' });
@@ -216,13 +216,13 @@ describe('what happens when a send fails', () => {
 });
 
 describe('verify', () => {
-  it('answers what is known about an address', async () => {
+  it('returns the facts about an address', async () => {
     const { fetch } = answering();
     const messaging = messagingOver(fetch, { validation: { responses: 'throw' } });
     await expect(messaging.verify({ email: 'ann@example.com' })).resolves.toEqual(verification);
   });
 
-  it('is repeated after a 503, and changes nothing when it fails', async () => {
+  it('is repeated after a 503, and is harmless if it fails', async () => {
     const { fetch, requests } = answering(
       () => new Response(null, { status: 503, headers: { 'retry-after': '0' } }),
     );

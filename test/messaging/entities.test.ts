@@ -12,8 +12,8 @@ function scene() {
 }
 const content = { name: 'A', subject: 'Hi', body: '<p>Hi</p>', from: 'shop@example.com' };
 
-describe('what the service fills in itself', () => {
-  it('is not missing from a preview, and stays unchanged', async () => {
+describe('a variable that the service fills in', () => {
+  it('is not listed as missing in a preview, and stays unchanged', async () => {
     const { messaging } = scene();
     const body = '<a href="{{unsubscribeUrl}}">{{name}}</a>';
     const { id } = await messaging.campaigns.create({ ...content, body, audienceType: 'ALL' });
@@ -26,7 +26,7 @@ describe('what the service fills in itself', () => {
 
 describe("`data: { emptyString: 'delete' }`", () => {
   it.each(['send', 'track', 'create', 'update'] as const)(
-    '%s sends what an entity says of itself, not what it keeps inside',
+    '%s sends the JSON form of an entity, not its private fields',
     async (method) => {
       const { fetch, requests } = answering(() => ({}));
       const client = messagingOver(fetch, { data: { emptyString: 'delete' } });

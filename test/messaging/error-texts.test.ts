@@ -43,21 +43,16 @@ it.each<[what: string, call: (messaging: MessagingClient) => PromiseLike<unknown
         'a',
       ),
   ],
-])(
-  'the error of %s says each sentence once, with a suggestion that helps or none',
-  async (_, call) => {
-    const fake = createFakeMessaging();
-    const error = await call(new MessagingClient(fake.options)).then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
-    expect(error).toBeInstanceOf(ApiError);
-    const { message, suggestion } = error as ApiError; // as: asserted above
-    const sentences = message
-      .split(/[.:;] /)
-      .map((sentence) => sentence.replace(/\.$|^`\w+` /g, ''));
-    expect(new Set(sentences).size, message).toBe(sentences.length);
-    expect(suggestion ?? '').not.toMatch(/documentation/);
-    expect(message).not.toContain(suggestion ?? ' no suggestion');
-  },
-);
+])('the error of %s has each sentence once, and a useful suggestion or none', async (_, call) => {
+  const fake = createFakeMessaging();
+  const error = await call(new MessagingClient(fake.options)).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ApiError);
+  const { message, suggestion } = error as ApiError; // as: asserted above
+  const sentences = message.split(/[.:;] /).map((sentence) => sentence.replace(/\.$|^`\w+` /g, ''));
+  expect(new Set(sentences).size, message).toBe(sentences.length);
+  expect(suggestion ?? '').not.toMatch(/documentation/);
+  expect(message).not.toContain(suggestion ?? ' no suggestion');
+});

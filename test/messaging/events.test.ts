@@ -23,7 +23,7 @@ describe.each(trackers)('%s', (_, path, track) => {
       'subscribed',
       'must be a boolean; got 1',
     ],
-  ])('refuses %s before the network', async (_, body, field, message) => {
+  ])('rejects %s before a request', async (_, body, field, message) => {
     const call = track(offline, body as TrackRequest); // wrong on purpose
     await expect(call).rejects.toMatchObject({
       name: 'InvalidRequestError',
@@ -32,7 +32,7 @@ describe.each(trackers)('%s', (_, path, track) => {
     });
   });
 
-  it('answers the ids of the contact and the event', async () => {
+  it('returns the ids of the contact and the event', async () => {
     const { fetch, requests } = answering(() => ({ success: true, data: tracked }));
     const messaging = messagingOver(fetch, { validation: { responses: 'throw' } });
     const body = { ...event, data: { total: 42, coupon: null } };
@@ -41,7 +41,7 @@ describe.each(trackers)('%s', (_, path, track) => {
     await expect(requests[0]?.json()).resolves.toEqual(body);
   });
 
-  it('warns of an empty string, which the service ignores', async () => {
+  it('warns about an empty string, which the service ignores', async () => {
     const { fetch } = answering();
     const messaging = messagingOver(fetch);
     const warnings: WarningEvent[] = [];
@@ -73,7 +73,7 @@ describe.each(trackers)('%s', (_, path, track) => {
       { email: 'ann@example.com', evnt: 'order.paid' },
       'is required; `evnt` is not a field. Did you mean `event`?',
     ],
-  ])('refuses a call without `event`: %j', async (body, message) => {
+  ])('rejects a call without `event`: %j', async (body, message) => {
     await expect(track(offline, body as never)).rejects.toMatchObject({
       name: 'InvalidRequestError',
       outcome: 'not-sent',
@@ -95,7 +95,7 @@ describe('keys of tracking', () => {
     expect(requests[0]?.headers.get('authorization')).toBe('Bearer pk_test');
   });
 
-  it('refuses the alias of the dashboard to a public key', async () => {
+  it("rejects a public key at the dashboard's endpoint", async () => {
     const messaging = messagingOver(unreachable, { apiKey: 'pk_test' });
     await expect(messaging.events.track(event)).rejects.toMatchObject({
       name: 'ConfigurationError',
@@ -115,7 +115,7 @@ describe('events', () => {
     expect(new URL(requests[0]?.url ?? '').pathname).toBe('/events/contact/con_1');
   });
 
-  it('sends dates as ISO 8601 and fields that it does not know as they are', async () => {
+  it('sends dates as ISO 8601, and unknown fields unchanged', async () => {
     const { fetch, requests } = answering();
     const startDate = new Date('2026-11-01T00:00:00Z');
     await messagingOver(fetch).events.list({ limit: 5, startDate, name: 'order.paid' });
@@ -130,7 +130,7 @@ describe('events', () => {
     ['a date that is none', { startDate: new Date('never') }, 'startDate'],
     ['a date that is none', { endDate: new Date(Number.NaN) }, 'endDate'],
     ['more than 100 a page', { limit: 101 }, 'limit'],
-  ])('refuses %s', async (_, query, field) => {
+  ])('rejects %s', async (_, query, field) => {
     await expect(offline.events.list(query).first()).rejects.toMatchObject({
       name: 'InvalidRequestError',
       outcome: 'not-sent',
@@ -138,7 +138,7 @@ describe('events', () => {
     });
   });
 
-  it('takes a name of any form as one segment of the path', async () => {
+  it('sends a name of any form as one segment of the path', async () => {
     const { fetch, requests } = answering(() => ({ usage: [] }));
     const { events } = messagingOver(fetch);
     await events.usage('order/paid now');
@@ -149,7 +149,7 @@ describe('events', () => {
     ]);
   });
 
-  it('refuses to delete a name that is empty, which would reach the list', async () => {
+  it('rejects the deletion of an empty name, which would reach the list', async () => {
     await expect(offline.events.delete('')).rejects.toMatchObject({
       name: 'InvalidRequestError',
       fieldErrors: [{ field: 'eventName', message: 'must not be empty' }],

@@ -33,7 +33,7 @@ async function exported(...all: object[]) {
   return { file, said: stderr, again };
 }
 
-it('contacts that were exported come back as they were: consent, texts, numbers and booleans', async () => {
+it('exported contacts are imported unchanged: consent, texts, numbers and booleans', async () => {
   const { said, again } = await exported(
     { plan: 'pro', seats: 5, isBeta: true, phone: '+49 30 1234', note: 'Two\nlines, "quoted"' },
     { plan: 'free', seats: 0.5, isBeta: false },
@@ -45,7 +45,7 @@ it('contacts that were exported come back as they were: consent, texts, numbers 
   expect(contacts()).toMatchObject(before);
 });
 
-it('names the fields that a CSV file cannot bring back, before it is written', async () => {
+it('names the fields that a CSV file cannot hold, before it is written', async () => {
   const { said, file } = await exported({
     tags: ['a', 'b'],
     address: { city: 'Rome' },

@@ -79,7 +79,7 @@ async function imported(text: string, options?: ImportAllOptions) {
 
 describe('an export of another service', () => {
   it.each(Object.entries(exports))(
-    'of %s is refused as it is, with its columns, and subscribes nobody who has left',
+    'of %s is rejected unchanged, with its columns, and subscribes nobody who has unsubscribed',
     async (_, { text }) => {
       const { refusal, states } = await imported(text);
       expect(states['bob']).not.toBe(true);
@@ -90,14 +90,14 @@ describe('an export of another service', () => {
     },
   );
 
-  it('of ActiveCampaign fails in the rows of people who have left, with `newContacts` alone', async () => {
+  it('of ActiveCampaign fails in the rows of unsubscribed people, with `newContacts` alone', async () => {
     const text = exports['ActiveCampaign']?.text ?? '';
     const { refusal, states } = await imported(text, { newContacts: 'subscribed' });
     expect({ refusal, states }).toEqual({ refusal: undefined, states: { ann: true } });
   });
 
   it.each(Object.entries(exports).filter(([name]) => !['ActiveCampaign', 'Kit'].includes(name)))(
-    'of %s is refused with `newContacts` alone',
+    'of %s is rejected with `newContacts` alone',
     async (_, { text }) => {
       const { refusal, states } = await imported(text, { newContacts: 'subscribed' });
       expect(refusal).toMatch(/The column ".+" says who is subscribed, or who is not/);
@@ -106,7 +106,7 @@ describe('an export of another service', () => {
   );
 
   it.each(Object.entries(exports))(
-    'of %s is imported by the column that says who has left',
+    'of %s is imported with the column that says who has unsubscribed',
     async (_, { text, columns }) => {
       const { refusal, states } = await imported(text, { columns });
       expect(refusal).toBeUndefined();

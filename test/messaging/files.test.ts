@@ -139,13 +139,13 @@ function scene() {
 
 const bytesOf = (name: string) => new Uint8Array(readFileSync(new URL(name, folder)));
 
-it('each file of the folder is tried', () => {
+it('each file of the folder has a test', () => {
   const tried = [...Object.keys(imported), ...Object.keys(refused)];
   expect(readdirSync(folder).sort()).toEqual(tried.sort());
   expect(tried.length).toBeGreaterThan(20);
 });
 
-describe('a file as people export it', () => {
+describe('a file from another program', () => {
   it.each(Object.entries(imported))('%s is imported', async (name, wanted) => {
     const { fake, messaging, warnings } = scene();
     const { columns, newContacts = 'subscribed', failed = [] } = wanted;
@@ -180,7 +180,7 @@ describe('a file as people export it', () => {
     ]);
   });
 
-  it('that is not CSV is refused in a sentence, and not with its content', async () => {
+  it('that is not CSV is rejected with a sentence, which does not show its content', async () => {
     const { messaging } = scene();
     const message = await messaging.contacts
       .import(new Uint8Array(1_000_000).fill(97))
@@ -189,7 +189,7 @@ describe('a file as people export it', () => {
     expect(message.length).toBeLessThan(500);
   });
 
-  it.each(Object.entries(refused))('%s is refused before the network', async (name, words) => {
+  it.each(Object.entries(refused))('%s is rejected before a request', async (name, words) => {
     const { fake, messaging } = scene();
     for (const call of [
       messaging.contacts.importAll([bytesOf(name)]),
@@ -204,7 +204,7 @@ describe('a file as people export it', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('says who is subscribed: in Excel’s words, and for the rows that say nothing', async () => {
+  it('says who is subscribed: in Excel’s words, and for rows without a value', async () => {
     const { fake, messaging } = scene();
     await messaging.contacts.importAll([bytesOf('excel-booleans.csv')], { subscribed: false });
     const states = [...fake.project.contacts.values()].map((contact) => contact.subscribed);
@@ -219,7 +219,7 @@ describe('a file as people export it', () => {
     ['mailchimp.csv', 'its column of addresses is not called `email`'],
     ['salesforce-report.csv', 'a column comes twice'],
     ['one-stray-quote.csv', 'line 3: a quote that opens a field'],
-  ])('contacts.import(%s) is refused where the service could misread it', async (name, words) => {
+  ])('contacts.import(%s) is rejected if the service could misread it', async (name, words) => {
     const { fake, messaging } = scene();
     const call = messaging.contacts.import(bytesOf(name));
     await expect(call).rejects.toThrow(words);
@@ -227,7 +227,7 @@ describe('a file as people export it', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('contacts.import() sends a file that the service reads as it is meant, byte for byte', async () => {
+  it('contacts.import() sends a correct file byte for byte', async () => {
     const { fake, messaging } = scene();
     const { jobId } = await messaging.contacts.import(bytesOf('google-sheets.csv'));
     await messaging.contacts.waitForImport(jobId);

@@ -3,7 +3,7 @@ import { and, filters, or, where, type MessagingClient } from 'postreel/messagin
 import { answering, messagingOver } from '../support/clients.js';
 
 describe('where', () => {
-  it('writes filter elements as the document shows them', () => {
+  it('creates filter elements in the documented form', () => {
     expect(where('data.plan').equals('pro')).toEqual({
       field: 'data.plan',
       operator: 'equals',
@@ -19,11 +19,11 @@ describe('where', () => {
     expect(where('data.a').operator('contains', 'x')).toMatchObject({ operator: 'contains' });
   });
 
-  it('writes a boolean as text, since the document shows text and numbers only', () => {
+  it('sends a boolean as text, because the document shows text and numbers only', () => {
     expect(where('subscribed').equals(true).value).toBe('true');
   });
 
-  it.each([Number.NaN, undefined, null, {}, new Date()])('refuses %s as a value', (value) => {
+  it.each([Number.NaN, undefined, null, {}, new Date()])('rejects %s as a value', (value) => {
     expect(() => where('data.a').equals(value as never)).toThrow(
       'The value of a filter on data.a must be a string, number or boolean.',
     );
@@ -31,7 +31,7 @@ describe('where', () => {
 });
 
 describe('and() and or()', () => {
-  it.each([and, or, filters().and, filters().or])('refuse no filters at all', (join) => {
+  it.each([and, or, filters().and, filters().or])('throw without filters', (join) => {
     expect(() => join(...[])).toThrow(
       'needs at least one filter: an empty one may select everybody',
     );
@@ -84,14 +84,14 @@ describe('a filter with an operator or a unit that the document does not show', 
     }
   });
 
-  it('is sent with a warning where a unit is written otherwise', async () => {
+  it('is sent with a warning about a unit in another spelling', async () => {
     const [[warning] = []] = await warningsOf(where('createdAt').within(3, 'day'));
     expect(warning).toBe(
       '`condition` compares `createdAt` by the unit "day", which is not documented: it may select nobody. Did you mean "days"?',
     );
   });
 
-  it('is told apart from those that the document shows', async () => {
+  it('differs from a documented one', async () => {
     expect((await warningsOf(where('createdAt').within(3, 'days'))).flat()).toEqual([]);
     expect((await warningsOf(or(where('data.plan').equals('pro')))).flat()).toEqual([]);
   });
@@ -127,7 +127,7 @@ describe('a filter that selects nobody', () => {
       { field: 'data.plan', operator: 'equals', value: '' },
       '`data.plan` is compared with no value',
     ],
-  ])('is refused, with what it should be: %j', async (filter, words) => {
+  ])('is rejected, and the error names the right form: %j', async (filter, words) => {
     for (const call of [asSegment(filter), asAudience(filter)]) {
       await expect(call).rejects.toMatchObject({
         name: 'InvalidRequestError',
@@ -146,24 +146,24 @@ describe('a filter that selects nobody', () => {
     { and: [{ or: [plan, { and: [] }] }] },
     { not: {} },
     { all: null },
-  ])('is refused where it, or a part of it, is empty: %j', async (filter) => {
+  ])('is rejected if it, or a part of it, is empty: %j', async (filter) => {
     for (const call of [asSegment(filter), asAudience(filter)]) {
       await expect(call).rejects.toThrow('must not be empty: it may select everybody');
     }
   });
 
   it.each([{ and: [plan], or: [plan] }, { mode: 'all' }, { rules: [['plan', 'pro']] }])(
-    'is not one with content: %j',
+    'is not a filter with content: %j',
     async (filter) => {
       await expect(asSegment(filter)).rejects.toThrow('no network');
     },
   );
 
-  it('does not come from where()', () => {
+  it('cannot come from where()', () => {
     expect(() => where('plan' as 'data.plan')).toThrow('a custom field is `data.plan`');
   });
 
-  it('is not what names a field of its own, or of an event', async () => {
+  it('is not a filter with a custom field or the field of an event', async () => {
     const { fetch, requests } = answering(() => ({ id: 'seg_1' }));
     const { segments } = messagingOver(fetch);
     const condition = { field: 'event.total', operator: 'greaterThan', value: 5 } as const;

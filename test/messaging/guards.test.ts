@@ -17,7 +17,7 @@ function furnished() {
 }
 
 describe('workflows.delete()', () => {
-  it('cancels executions first, where the service would refuse the delete', async () => {
+  it('cancels executions first if the service would reject the deletion', async () => {
     const { messaging } = furnished();
     const { id } = await messaging.workflows.create({ name: 'Welcome' });
     const wait = { type: 'DELAY', config: { duration: '1h' } } as const;
@@ -32,7 +32,7 @@ describe('workflows.delete()', () => {
 });
 
 describe('projects.reset', () => {
-  it('refuses the confirmation of another project', async () => {
+  it('rejects the confirmation of another project', async () => {
     const messaging = messagingOver(() => {
       throw new Error('must not reach the network');
     });
@@ -59,7 +59,7 @@ describe('projects.reset', () => {
 });
 
 describe('contacts.fields.check', () => {
-  it('says what has drifted from what a program expects', async () => {
+  it('lists the differences from the fields that a program expects', async () => {
     const { messaging } = furnished();
     const data = { plan: 'pro', seats: '3', city: 'Ulm' };
     await messaging.contacts.create({ email: 'ann@example.com', data });
@@ -78,7 +78,7 @@ describe('contacts.fields.check', () => {
 
 describe('campaigns', () => {
   it.each([undefined, null, '', 0, new Date('never')])(
-    'schedule() refuses %s: the service would send to everybody now',
+    'schedule() rejects %s: the service would send to everybody now',
     async (at) => {
       for (const requests of ['throw', 'off'] as const) {
         const client = messagingOver(() => Promise.resolve(Response.json({})), {
@@ -90,7 +90,7 @@ describe('campaigns', () => {
     },
   );
 
-  it('schedule() refuses a past time', async () => {
+  it('schedule() rejects a past time', async () => {
     const { messaging } = furnished();
     const past = new Date(Date.now() - 3_600_000);
     await expect(messaging.campaigns.schedule('cmp_1', past)).rejects.toThrow(
@@ -98,7 +98,7 @@ describe('campaigns', () => {
     );
   });
 
-  it('schedule() and sendNow() do what they say', async () => {
+  it('schedule() and sendNow() schedule and send a campaign', async () => {
     const { messaging } = furnished();
     const one = await messaging.campaigns.create({ ...content, audienceType: 'ALL' });
     await messaging.campaigns.schedule(one.id, new Date(Date.now() + 3_600_000));
@@ -127,7 +127,7 @@ describe('campaigns', () => {
     expect(seen).toEqual(['SCHEDULED', 'SENDING', 'SENT']);
   });
 
-  it('waitUntilSent() rejects for a cancelled campaign, and ends where isDone() says', async () => {
+  it('waitUntilSent() rejects for a cancelled campaign, and ends when isDone() returns true', async () => {
     const { fetch } = answering(() => ({ id: 'cmp_1', status: 'CANCELLED' }));
     const { campaigns } = messagingOver(fetch);
     await expect(campaigns.waitUntilSent('cmp_1')).rejects.toMatchObject({

@@ -55,7 +55,7 @@ const silent = {
 
 describe('an import that does not say who is subscribed', () => {
   it.each(Object.entries(silent))(
-    'is refused before the upload, with the three ways and the columns: %s',
+    'is rejected before the upload, with the three remedies and the columns: %s',
     async (_, rows) => {
       const { fake, run } = scene();
       const call = run(rows);
@@ -80,20 +80,20 @@ describe('an import that does not say who is subscribed', () => {
     },
   );
 
-  it('the error names the columns that may say it', async () => {
+  it('names the columns that may contain it in the error', async () => {
     const { run } = scene();
     await expect(run('email,Unsubscribed\nann@example.com,yes\n')).rejects.toThrow(
       'columns: { "Unsubscribed": { field: \'subscribed\', read:',
     );
   });
 
-  it('asks nothing for no rows', async () => {
+  it('makes no request without rows', async () => {
     const { fake, run } = scene();
     await expect(run([])).resolves.toMatchObject({ done: 0 });
     expect(fake.requests).toEqual([]);
   });
 
-  it('is refused for both options, since one of them would have no effect', async () => {
+  it('is rejected with both options, because one of them would have no effect', async () => {
     const { run } = scene();
     await expect(
       run(silent.text, { newContacts: 'subscribed', subscribed: false }),
@@ -106,7 +106,7 @@ describe('an import that does not say who is subscribed', () => {
 
 describe('newContacts', () => {
   it.each(Object.entries(silent))(
-    "'subscribed' sends nothing for it, and existing contacts keep their state: %s",
+    "'subscribed' sends no `subscribed`, and existing contacts keep their state: %s",
     async (_, rows) => {
       const { messaging, run, states, files } = scene();
       await known(messaging, '-ann');
@@ -116,7 +116,7 @@ describe('newContacts', () => {
     },
   );
 
-  it("'unsubscribed' looks contacts up, and sends `subscribed: false` for new ones alone", async () => {
+  it("'unsubscribed' looks up the contacts, and sends `subscribed: false` only for new ones", async () => {
     const { fake, messaging, run, states, files } = scene();
     await known(messaging, '+ann', '-bob');
     const rows = ['ann', 'bob', 'cid', 'dee'].map((name) => ({ email: `${name}@example.com` }));
@@ -130,7 +130,7 @@ describe('newContacts', () => {
     expect(fake.requests.filter(({ path }) => path === '/contacts/lookup')).toHaveLength(1);
   });
 
-  it('looks a second row of a new address up again, after the first has ended', async () => {
+  it('looks up a second row of a new address after the first row has ended', async () => {
     const { fake, run, states, files } = scene();
     const rows = ['a', 'b', 'a', 'c', 'a'].map((name, at) => ({
       email: `${name}@example.com`,
@@ -166,7 +166,7 @@ describe('newContacts', () => {
     expect(sizes).toEqual([500, 500, 50, 50]);
   });
 
-  it('fails a row whose address is in neither list of the lookup, and asks nothing else of it', async () => {
+  it('fails a row whose address is in neither list of the lookup, and sends nothing for it', async () => {
     const { fake, messaging, run, states } = scene();
     await known(messaging, '+ann');
     fake.fail('POST /contacts/lookup', {
@@ -180,7 +180,7 @@ describe('newContacts', () => {
     expect(states()).toEqual({ ann: true });
   });
 
-  it('ends where the lookup fails, with `resumeFrom`', async () => {
+  it('ends if the lookup fails, with `resumeFrom`', async () => {
     const { fake, run } = scene({ retries: 0 });
     fake.fail('POST /contacts/lookup', { status: 503, times: 1 });
     const rows = [{ email: 'ann@example.com' }];
@@ -199,7 +199,7 @@ describe('newContacts', () => {
 });
 
 describe('a column or key `subscribed`', () => {
-  it('decides for each row; a row that says nothing fails without `newContacts`', async () => {
+  it('decides for each row; a row without a value fails without `newContacts`', async () => {
     const text = 'email,Subscribed\nann@example.com,yes\nbob@example.com,no\ncid@example.com,\n';
     const alone = scene();
     const report = await alone.run(text);
@@ -231,7 +231,7 @@ describe('a column or key `subscribed`', () => {
     ]);
   });
 
-  it('whose rows name one address differently are sent in their order', async () => {
+  it('with different values for one address sends its rows in order', async () => {
     const { run, files, states } = scene();
     const text = 'email,subscribed,n\na@b.co,,1\na@b.co,no,2\na@b.co,,3\nc@b.co,,4\n';
     await run(text, { newContacts: 'subscribed' });
@@ -243,7 +243,7 @@ describe('a column or key `subscribed`', () => {
     expect(states()).toMatchObject({ a: false });
   });
 
-  it('an early end between two files resumes before both, and its rows add up', async () => {
+  it('after an early end between two files, resumes before both, and counts each row once', async () => {
     const { fake, run } = scene({ retries: 0 });
     const controller = new AbortController();
     const text = 'email,subscribed\na@b.co,yes\nc@b.co,\nd@b.co,no\n';
@@ -257,7 +257,7 @@ describe('a column or key `subscribed`', () => {
     expect(fake.project.contacts.size).toBe(3);
   });
 
-  it('reads its own meaning with `read`, empty cells included', async () => {
+  it('is read with `read`, including empty cells', async () => {
     const { run, states } = scene();
     const columns = {
       Unsubscribed_at: { field: 'subscribed', read: (text: string) => text === '' },
@@ -283,7 +283,7 @@ describe('a column or key `subscribed`', () => {
       },
       'line 2: Unknown consent.',
     ],
-  ])('fails the row where `read` %s, whatever `newContacts` says', async (_, read, words) => {
+  ])('fails the row if `read` %s, for any `newContacts`', async (_, read, words) => {
     const { fake, run } = scene();
     const options = {
       newContacts: 'subscribed',
@@ -297,7 +297,7 @@ describe('a column or key `subscribed`', () => {
 
 describe('the option `subscribed`', () => {
   it.each([true, false])(
-    '%s changes existing contacts too, where rows say nothing',
+    '%s changes existing contacts too, if rows have no value',
     async (value) => {
       const { messaging, run, states } = scene();
       await known(messaging, '+ann', '-bob');
@@ -311,7 +311,7 @@ describe('the option `subscribed`', () => {
 describe('columns', () => {
   const read = (text: string) => new Date(text);
 
-  it('read dates, numbers and booleans; an empty cell is not read', async () => {
+  it('read dates, numbers and booleans, but no empty cell', async () => {
     const { run, files } = scene();
     const columns = {
       Signup: { field: 'signedUpAt', read },
@@ -341,7 +341,7 @@ describe('columns', () => {
     ['an invalid Date', () => new Date(NaN), '`read` returned an invalid Date'],
     ['NaN', () => NaN, '`read` must return'],
     ['an object', () => ({}) as never, '`read` must return'],
-  ])('fail the row where `read` returns %s', async (_, reader, words) => {
+  ])('fail the row if `read` returns %s', async (_, reader, words) => {
     const { run } = scene();
     const columns = { Signup: { field: 'at', read: reader } };
     const report = await run('email,Signup\na@b.co,x\nc@b.co,\n', {
@@ -353,7 +353,7 @@ describe('columns', () => {
   });
 
   it.each([{ field: 'x' }, { read }, { field: '', read }, 5, ['x']])(
-    'refuse %j',
+    'reject %j',
     async (target) => {
       const { run } = scene();
       await expect(
@@ -362,7 +362,7 @@ describe('columns', () => {
     },
   );
 
-  it('refuse two columns for one field, also with `read`', async () => {
+  it('reject two columns for one field, also with `read`', async () => {
     const { run } = scene();
     const columns = { a: { field: 'plan', read: String } };
     await expect(
@@ -378,7 +378,7 @@ describe('a column whose name can only mean the subscription', () => {
     ...['Unsubscribed from all email', 'Opted out of email: Marketing Information', 'UNSUB_TIME'],
   ];
 
-  it.each(names)('`%s` is refused before the upload until `columns` names it', async (name) => {
+  it.each(names)('`%s` is rejected before the upload until `columns` names it', async (name) => {
     const text = `email,${name}\nann@example.com,1\n`;
     const objects = [{ email: 'ann@example.com', [name]: 1 }];
     for (const rows of [text, objects]) {
@@ -397,7 +397,7 @@ describe('a column whose name can only mean the subscription', () => {
   });
 
   it.each(['status', 'subscription', 'consent', 'list', 'state'])(
-    'is not `%s`, which may mean anything',
+    'is not `%s`, which is ambiguous',
     async (name) => {
       const { run, data } = scene();
       await run(`email,${name}\nann@example.com,paid\n`, { newContacts: 'subscribed' });
@@ -405,7 +405,7 @@ describe('a column whose name can only mean the subscription', () => {
     },
   );
 
-  it('fails the row in which it first comes late', async () => {
+  it('fails the row that is the first to have it', async () => {
     const { run } = scene();
     const rows = Array.from({ length: 1500 }, (_, at) => ({
       email: `p${at}@example.com`,
@@ -421,7 +421,7 @@ describe('a column whose name can only mean the subscription', () => {
       (m: MessagingClient, field: object) => m.contacts.create({ email: 'a@b.co', ...field }),
     ],
     ['importAll', (m: MessagingClient, field: object) => m.contacts.importAll([], { ...field })],
-  ])('gets no hint that inverts it: %s', async (_, call) => {
+  ])('gets no hint that inverts its meaning: %s', async (_, call) => {
     for (const name of ['unsubscribed', 'isUnsubscribed', 'notSubscribed']) {
       const { messaging, warnings } = scene();
       const message = await (call(messaging, { [name]: true }) as Promise<unknown>).then(
@@ -465,7 +465,7 @@ describe('rows that are objects', () => {
 });
 
 describe('records that were read', () => {
-  it('never subscribe an existing contact, whatever the options say', async () => {
+  it('never subscribe an existing contact, with any options', async () => {
     for (const options of [{}, { subscribed: true }, { newContacts: 'unsubscribed' }]) {
       const { fake, messaging, run, states, warnings, files } = scene();
       await known(messaging, '+ann', '+bob', '-cid');
@@ -481,7 +481,7 @@ describe('records that were read', () => {
     }
   });
 
-  it('keep their data, and leave out the fields that we do not know next to `data`', async () => {
+  it('keep their data, without unknown fields next to `data`', async () => {
     const { run, data } = scene();
     const record = { id: 'con_9', createdAt: '2026-01-01T00:00:00.000Z', subscribed: true };
     const rows = [
@@ -524,7 +524,7 @@ describe('contacts.import()', () => {
     ['email,subscribed\na@b.co,true\n', 0],
     ['email,unsubscribed\na@b.co,1\n', 1],
   ])(
-    'warns once of a file without a column `subscribed`, and sends it: %j',
+    'warns once about a file without a column `subscribed`, and sends it: %j',
     async (data, count) => {
       const { messaging, warnings, files } = scene();
       await messaging.contacts.import({ data });
@@ -578,7 +578,7 @@ const proposal = {
   },
 };
 
-describe('the line that a refusal proposes', () => {
+describe('the entry of `columns` that an error proposes', () => {
   const gone = {
     UNSUB_TIME: ['', '2026-02-01 08:00:00'],
     'Unsubscribed from all email': ['', 'true'],
@@ -592,17 +592,20 @@ describe('the line that a refusal proposes', () => {
     [column, cells, {}] as const,
     [column, cells, { newContacts: 'subscribed' }] as const,
   ]);
-  it.each(cases)('subscribes nobody who has left: %s %s %o', async (column, cells, given) => {
-    const file = `email,${column}\nann@example.com,${cells[0]}\nbob@example.com,${cells[1]}\n`;
-    const { run, states } = scene();
-    const message = await run(file, given).then(() => '', messageOf);
-    expect(message).toContain(`"${column}": ${proposal.text}`);
-    expect(message).not.toContain(`"${column}": 'subscribed'`);
-    await run(file, { columns: { [column]: proposal.target } });
-    expect(states()).toEqual({ ann: true, bob: false });
-  });
+  it.each(cases)(
+    'subscribes nobody who has unsubscribed: %s %s %o',
+    async (column, cells, given) => {
+      const file = `email,${column}\nann@example.com,${cells[0]}\nbob@example.com,${cells[1]}\n`;
+      const { run, states } = scene();
+      const message = await run(file, given).then(() => '', messageOf);
+      expect(message).toContain(`"${column}": ${proposal.text}`);
+      expect(message).not.toContain(`"${column}": 'subscribed'`);
+      await run(file, { columns: { [column]: proposal.target } });
+      expect(states()).toEqual({ ann: true, bob: false });
+    },
+  );
 
-  it('names a column of states, where nothing else says who has left', async () => {
+  it('names a column of states, if no other column says who has unsubscribed', async () => {
     const { run } = scene();
     await expect(run('email,status\nann@example.com,active\n')).rejects.toThrow(
       "columns: { \"status\": { field: 'subscribed', read: (text) => text.toLowerCase() === 'active' } }",
@@ -610,9 +613,9 @@ describe('the line that a refusal proposes', () => {
   });
 });
 
-describe('a column that says who has left', () => {
+describe('a column that says who has unsubscribed', () => {
   it.each(['Unsubscribed', 'Opted out', 'EMAIL_BLACKLISTED'])(
-    'is refused as `subscribed`, since its yes would subscribe who has left: %s',
+    'is rejected as `subscribed`, because its yes would subscribe people who have unsubscribed: %s',
     async (column) => {
       const { fake, run } = scene();
       const rows = `email,${column}\nann@example.com,\nbob@example.com,yes\n`;
@@ -640,14 +643,14 @@ describe('a row with the word `unsubscribed` in any column', () => {
       [name, { newContacts: 'subscribed' }, given] as const,
       [name, { subscribed: true }, given] as const,
     ]),
-  )('fails where an option would subscribe it: %s %o', async (_, options, given) => {
+  )('fails if an option would subscribe its contact: %s %o', async (_, options, given) => {
     const { run, states } = scene();
     const report = await run(given, options);
     expect(reasons(report)).toEqual([expect.stringMatching(/`Status`.*has left.*columns/)]);
     expect(states()).toEqual({ ann: true });
   });
 
-  it('is imported where nobody would be subscribed, or where `columns` names the column', async () => {
+  it('is imported if nobody would be subscribed, or if `columns` names the column', async () => {
     for (const options of [
       { newContacts: 'unsubscribed' },
       { subscribed: false },
@@ -659,7 +662,7 @@ describe('a row with the word `unsubscribed` in any column', () => {
     }
   });
 
-  it('leaves a nightly import of orders alone', async () => {
+  it('does not disturb a nightly import of orders', async () => {
     const { run, states } = scene();
     const orders =
       'email,status\nann@example.com,shipped\nbob@example.com,paid\ncid@example.com,cancelled\n';
@@ -668,7 +671,7 @@ describe('a row with the word `unsubscribed` in any column', () => {
   });
 });
 
-it('words that `subscribed` does not know are answered with the line that reads them', async () => {
+it('the error about unknown words in `subscribed` proposes an entry of `columns` that reads them', async () => {
   const { run } = scene();
   const { failed } = await run('email,status\nann@example.com,active\n', {
     columns: { status: 'subscribed' },

@@ -62,7 +62,7 @@ describe('a failed row of a file', () => {
   ].join('\n');
   const options = { columns: { id: null, notes: null, 'Name 2': 'nick' } } as const;
 
-  it('has every column under its name and with its text, those that are dropped too', async () => {
+  it('has every column under its name with its text, including dropped columns', async () => {
     const { done, failed } = await imported([text], options);
     expect(done).toBe(1);
     expect(failed.map(({ row }) => row)).toEqual([
@@ -87,7 +87,7 @@ describe('a failed row of a file', () => {
     ]);
   });
 
-  it('has one number in its message: the line of the file', async () => {
+  it('has one number in its message, the line of the file', async () => {
     const { failed } = await imported([text], options);
     const numbers = failed.map(({ error }) => [...messageOf(error).matchAll(/line (\d+)/g)]);
     expect(numbers.map((found) => found.map(([, line]) => line))).toEqual([['3'], ['4'], ['5']]);
@@ -104,7 +104,7 @@ describe('a failed row of a file', () => {
     expect(again.data['p1']).toEqual({ Name: 'Cid', nick: 'C' });
   });
 
-  it('fails again where its cells beyond the header were left in the file', async () => {
+  it('fails again if its cells beyond the header were left in the file', async () => {
     const { failed } = await imported([text], options);
     const { row } = failed[1]!;
     for (const source of [[Papa.unparse([row])], [row]]) {
@@ -149,7 +149,7 @@ describe('a column without a name, as pandas writes it', () => {
     expect(named.data).toMatchObject({ bob: { plan: 'free', number: 1 } });
   });
 
-  it('may come several times: one entry drops them all', async () => {
+  it('may occur several times: one entry drops all of them', async () => {
     const many = ',email,,\n0,ann@example.com,x,y\n';
     const { failed } = await imported([many]);
     expect(Object.values(failed[0]?.row ?? {})).toEqual(['0', 'ann@example.com', 'x', 'y']);

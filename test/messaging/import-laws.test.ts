@@ -55,8 +55,8 @@ function sourceOf({ rows, isText, size }: World) {
   }));
 }
 
-describe('whatever an import is given, and whatever goes wrong', () => {
-  it('its rows add up, and nobody who has left is subscribed except by a row that says it', async () => {
+describe('an import with any input and any failure', () => {
+  it('counts each row once, and resubscribes nobody without a row that says so', async () => {
     const property = fc.asyncProperty(worldKind, async (world) => {
       const { rows, before, newContacts, plan, isText } = world;
       const { fake, messaging, controller } = fated(plan);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
 
-it('a list of one client is a source of rows for another', async () => {
+it('the list of one client is a source of rows for another', async () => {
   const listed = { data: [{ id: 'con_1', email: 'ann@example.com' }], hasMore: false };
   const sent: unknown[] = [];
   const { fetch } = answering(async (request) => {

@@ -17,8 +17,8 @@ const mail = { from: 'shop@example.com', subject: 'Hi', body: '<p>Hi</p>' };
 const to = 'ann@example.com';
 const messageOf = (error: unknown) => (error as Error).message;
 
-describe('a bulk job in which one contact is gone', () => {
-  it('names it, with the service’s reason, and the others are done', async () => {
+describe('a bulk job with one missing contact', () => {
+  it('reports the contact with the service’s reason, and the others are done', async () => {
     const { messaging } = scene();
     const one = await messaging.contacts.create({ email: 'a@example.com' });
     const other = await messaging.contacts.create({ email: 'b@example.com' });
@@ -65,7 +65,7 @@ describe('a bulk job in which one contact is gone', () => {
     expect(counts).toEqual({ done: 0, failed: 0, unknown: 0, ...wanted });
   });
 
-  it('is deleted, where the answer to a first delete was lost and the second does not find it', async () => {
+  it('counts as deleted if the response to the first deletion was lost and the second does not find it', async () => {
     let starts = 0;
     const { fetch } = answering((request) => {
       if (request.method === 'POST') {
@@ -81,7 +81,7 @@ describe('a bulk job in which one contact is gone', () => {
     expect([starts, report.done]).toEqual([2, 2]);
   });
 
-  it('is not deleted, where the only delete does not find it', async () => {
+  it('does not count as deleted if the only deletion does not find it', async () => {
     const errors = ['a', 'b'].map((contactId) => ({ contactId, error: 'Contact not found' }));
     const result = { successCount: 0, failureCount: 2, errors };
     const { fetch } = answering(({ method }) =>
@@ -91,7 +91,7 @@ describe('a bulk job in which one contact is gone', () => {
     expect(report).toMatchObject({ done: 0, failed: [{ row: 'a' }, { row: 'b' }], unknown: [] });
   });
 
-  it('comes with the reason, when a whole job fails', async () => {
+  it('is reported with the reason if the whole job fails', async () => {
     const { fetch } = answering(() => ({ state: 'failed', failedReason: 'The disk is full.' }));
     const call = messagingOver(fetch).contacts.waitForBulkJob('job_1');
     await expect(call).rejects.toThrow(
@@ -103,7 +103,7 @@ describe('a bulk job in which one contact is gone', () => {
 const newContacts = 'subscribed';
 
 describe('an import of many rows', () => {
-  it('with one bad address costs that row alone, in text rows as in object rows', async () => {
+  it('with one bad address fails only that row, in text rows and in object rows', async () => {
     const rows = Array.from({ length: 2000 }, (_, at) => `p${at}${at === 7 ? '' : '@example.com'}`);
     const text = ['email\n', rows.join('\n')];
     const objects = rows.map((email) => ({ email }));
@@ -127,7 +127,7 @@ describe('an import of many rows', () => {
     expect(report).toMatchObject({ done: 2, unknown: [] });
   });
 
-  it('leaves rows with one email unknown, where the job names neither of them for certain', async () => {
+  it('leaves rows with the same email unknown if the job identifies neither of them', async () => {
     const result = (row: number) => ({
       successCount: 2,
       failureCount: 1,
@@ -149,7 +149,7 @@ describe('an import of many rows', () => {
     expect(await ends(9)).toEqual([1, [], 2]); // neither
   });
 
-  it('takes papaparse’s rows', async () => {
+  it('accepts the rows of papaparse', async () => {
     const { fake, messaging } = scene();
     const rows = [
       { 'E-Mail': ' ann@example.com ', Name: 'Ann', Notes: 'x' },
@@ -175,7 +175,7 @@ describe('an import of many rows', () => {
     ],
     ['a column twice', { mail: null, ' MAIL ': null }, '`columns` names "MAIL" twice'],
     ['no field', { mail: '' }, 'the name of a field, or `null`'],
-  ])('refuses %s', async (_, columns, words) => {
+  ])('rejects %s', async (_, columns, words) => {
     const { fake, messaging } = scene();
     const text = messaging.contacts.importAll(['mail,e-mail\na@b.co,b@b.co\n'], {
       newContacts,
@@ -194,7 +194,7 @@ describe('an import of many rows', () => {
     ['TRUE', true],
     [undefined, undefined],
     ['', undefined],
-  ])('understands `subscribed: %j`', async (word, subscribed) => {
+  ])('accepts `subscribed: %j`', async (word, subscribed) => {
     const { fake, messaging } = scene();
     const rows = [{ email: to, subscribed: word as boolean }];
     await messaging.contacts.importAll(rows, { subscribed: false });
@@ -202,14 +202,14 @@ describe('an import of many rows', () => {
     expect(contact?.subscribed).toBe(subscribed ?? false);
   });
 
-  it('keeps who has unsubscribed, in rows that say nothing', async () => {
+  it('keeps people unsubscribed whose rows have no value', async () => {
     const { fake, messaging } = scene();
     await messaging.contacts.create({ email: to, subscribed: false });
     await messaging.contacts.importAll([{ email: to, plan: 'pro' }], { newContacts });
     expect([...fake.project.contacts.values()]).toMatchObject([{ subscribed: false }]);
   });
 
-  it('continues after a kill with the row that `onProgress` has given', async () => {
+  it('continues after a kill at the row that `onProgress` has reported', async () => {
     const { fake, messaging } = scene();
     const rows = Array.from({ length: 9 }, (_, at) => ({
       email: `p${at}@example.com`,
@@ -231,7 +231,7 @@ describe('an import of many rows', () => {
     expect([rest.done, fake.project.contacts.size]).toEqual([6, 9]);
   });
 
-  it('has cells without types: a text that must stay one is written by a call of its own', async () => {
+  it('has cells without types: a separate call stores a text that looks like a number', async () => {
     const { fake, messaging } = scene();
     await messaging.contacts.importAll(['email,zip,phone\nann@example.com,12345,0123\n'], {
       newContacts,
@@ -242,7 +242,7 @@ describe('an import of many rows', () => {
     expect(contact?.data).toEqual({ zip: '12345', phone: '0123' });
   });
 
-  it('says that a reserved column is dropped', async () => {
+  it('warns that a reserved column is dropped', async () => {
     const { messaging, warnings } = scene();
     await messaging.contacts.importAll(['email,id,unsubscribeUrl\nann@example.com,7,x\n'], {
       newContacts,
@@ -277,7 +277,7 @@ describe('an attachment', () => {
     'a.pdf',
     'Total: 42',
     'data:text/plain,hello',
-  ])('that is %j is refused: it would be mailed as this text', async (content) => {
+  ])('that is %j is rejected, because it would be mailed as this text', async (content) => {
     await expect(sent(content)).rejects.toMatchObject({
       name: 'InvalidRequestError',
       outcome: 'not-sent',
@@ -313,14 +313,14 @@ describe('addresses', () => {
     ['an address in brackets', '<ann@example.com>', to],
     ['another package’s form', { name: 'Ann', address: to }, { name: 'Ann', email: to }],
     ['spaces around it', ' ann@example.com ', to],
-  ])('are taken as people write them: %s', async (_, written, wire) => {
+  ])('are accepted in the usual forms: %s', async (_, written, wire) => {
     const { fetch, requests } = answering(() => ({ emails: [] }));
     const given = written as string;
     await messagingOver(fetch).send({ ...mail, from: given, to: [given] });
     expect(await requests[0]?.json()).toMatchObject({ from: wire, to: [wire] });
   });
 
-  it('with separate data are refused, naming `sendEach()`', async () => {
+  it('with separate data are rejected, and the error names `sendEach()`', async () => {
     const { messaging } = scene();
     const recipients = [{ email: to, data: { plan: 'pro' } }];
     await expect(messaging.send({ ...mail, to: recipients })).rejects.toThrow(
@@ -328,7 +328,7 @@ describe('addresses', () => {
     );
   });
 
-  it('with a character that nobody sees are refused, and it is named', async () => {
+  it('with an invisible character are rejected, and the error names the character', async () => {
     const { messaging } = scene();
     const email = 'ann\u200b@example.com';
     const words = 'without the invisible character U+200B';
@@ -336,13 +336,13 @@ describe('addresses', () => {
     await expect(messaging.contacts.create({ email })).rejects.toThrow(words);
   });
 
-  it('that come twice emit a warning: the service mails both', async () => {
+  it('that are listed twice emit a warning, because the service mails both', async () => {
     const { messaging, warnings } = scene();
     await messaging.send({ ...mail, to: [to, 'bea@example.com', 'Ann <ANN@example.com>'] });
     expect(warnings).toEqual([expect.stringContaining('`to[2]` is there before')]);
   });
 
-  it('that the answer leaves out are named', async () => {
+  it('that are missing in the response are named in a warning', async () => {
     const emails = [to, 'cid@example.com'].map((email) => ({
       contact: { id: '1', email },
       email: '1',
@@ -365,7 +365,7 @@ describe('the variables of a text', () => {
     '<%= name %>',
     '*|FNAME|*',
     'Hello {{name',
-  ])('that the service would mail as they stand are told once: %s', async (text) => {
+  ])('that the service would mail unchanged emit one warning: %s', async (text) => {
     const { messaging, warnings } = scene();
     const body = `<p>${text}</p>`;
     await messaging.send({ ...mail, to, body });
@@ -427,7 +427,7 @@ describe('the variables of a text', () => {
     expect(warnings).toEqual([expect.stringContaining(`\`${field}\` has \`${tag}\``)]);
   });
 
-  it('may have spaces in their names, as columns have', async () => {
+  it('may have spaces in their names, as columns do', async () => {
     const { fake, messaging, warnings } = scene();
     const body = '{{First Name}} {{Last Name ?? "Doe"}}';
     await messaging.send({ ...mail, to, body, data: { 'First Name': 'Ann' } });

@@ -15,7 +15,7 @@ const refusal = (field: string, message: string) => ({
   fieldErrors: [{ field, message }],
 });
 
-describe('what projects refuse before the network', () => {
+describe('projects reject before a request', () => {
   it('a project whose name is not text', async () => {
     const call = offline.projects.create({ name: 7 } as never); // wrong on purpose
     await expect(call).rejects.toMatchObject(refusal('name', 'must be a string; got 7'));
@@ -33,7 +33,7 @@ describe('what projects refuse before the network', () => {
   });
 
   it.each(['reset', 'createCheckout', 'createPortal'] as const)(
-    'a body of %s that is no object',
+    'a body of %s that is not an object',
     async (method) => {
       const { projects } = offline;
       const body = 'now' as never; // wrong on purpose
@@ -105,13 +105,13 @@ describe('projects', () => {
     ],
   ];
 
-  it.each(lists)('lists %s, whichever way they are spelt', async (name, path, list) => {
+  it.each(lists)('lists %s, under any field name', async (name, path, list) => {
     const { fetch, requests } = answering(() => ({ [name]: [{ id: 'x_1' }] }));
     await expect(list(messagingOver(fetch).projects).toArray()).resolves.toEqual([{ id: 'x_1' }]);
     expect(new URL(requests[0]?.url ?? '').pathname).toBe(path);
   });
 
-  it('tells the two security endpoints apart', async () => {
+  it('calls the right one of the two security endpoints', async () => {
     const { fetch, requests } = answering(() => ({}));
     const { projects } = messagingOver(fetch);
     await projects.securityReport('prj_1');
@@ -122,7 +122,7 @@ describe('projects', () => {
     ]);
   });
 
-  it('sets billing limits again after a 503: the same state twice', async () => {
+  it('sets billing limits again after a 503, because the state is the same', async () => {
     const answers = [unavailable(), Response.json({ transactional: 1000 })];
     const { fetch, requests } = answering(() => answers.shift());
     const { billing } = messagingOver(fetch).projects;

@@ -10,7 +10,7 @@ const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
 const foreignDate = () => foreign(`new Date('${inAnHour}')`) as Date; // of its own realm
 const png = [137, 80, 78, 71, 13, 10, 26, 10];
 
-describe('a value of another realm is what it is in its own', () => {
+describe('a value of another realm works like one of this realm', () => {
   it('a date of a schedule, on the first call and on the second', async () => {
     const { fetch, requests } = answering();
     const { campaigns } = messagingOver(fetch);
@@ -20,7 +20,7 @@ describe('a value of another realm is what it is in its own', () => {
     }
   });
 
-  it('a date in the place of a body is refused', async () => {
+  it('a date in place of a body is rejected', async () => {
     const { fetch, requests } = answering();
     const call = messagingOver(fetch).campaigns.send('cmp_1', foreignDate() as never); // JavaScript
     await expect(call).rejects.toMatchObject({ outcome: 'not-sent' });
@@ -93,7 +93,7 @@ describe('a value of another realm is what it is in its own', () => {
   });
 });
 
-describe('an error of another realm, as in Jest, is read as in its own', () => {
+describe('an error of another realm, as in Jest, works like one of this realm', () => {
   it('a refused connection keeps its code and its cause', async () => {
     const refused = foreign(`
       const cause = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:80'), { code: 'ECONNREFUSED' });

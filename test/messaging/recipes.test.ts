@@ -23,7 +23,7 @@ function found(): FakeMessaging {
 const stateOf = (fake: FakeMessaging, email: string) =>
   [...fake.project.contacts.values()].find((contact) => contact.email === email)?.subscribed;
 
-it('one-click unsubscribe: each recipient has a separate link, which unsubscribes them by a POST alone', async () => {
+it('one-click unsubscribe: each recipient has a separate link, and only a POST to it unsubscribes them', async () => {
   const fake = found();
   const { linkFor, unsubscribe } = await import('../../examples/27-one-click-unsubscribe.js');
   expect(fake.outbox.map(({ to }) => to).sort()).toEqual(['ann@example.com', 'bea@example.com']);
@@ -49,7 +49,7 @@ it('one-click unsubscribe: each recipient has a separate link, which unsubscribe
   expect(stateOf(fake, email)).toBe(false);
 });
 
-it('double opt-in: nobody is subscribed before the click, whatever is tracked', async () => {
+it('double opt-in: nobody is subscribed before the click, with any tracked event', async () => {
   const fake = found();
   const { confirm, linkFor, signUp } = await import('../../examples/28-double-opt-in.js');
   expect(stateOf(fake, 'new.reader@example.com')).toBe(true); // has clicked

@@ -2,7 +2,7 @@ import { MessagingClient } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
 import { expect, it } from 'vitest';
 
-it('sends the field names that the caller chooses where the document names none', async () => {
+it('sends the field names of the caller if the document names none', async () => {
   const fake = createFakeMessaging();
   const messaging = new MessagingClient({ ...fake.options, retries: 0 });
   await messaging.contacts.bulkUnsubscribe({ ids: ['con_1'] }).safe();

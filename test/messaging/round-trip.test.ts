@@ -23,7 +23,7 @@ function furnished() {
   return messagingOver(fetch, { apiKey, baseUrl, validation: { responses: 'throw' } });
 }
 
-describe('what a method returns can be handed back', () => {
+describe('a returned object can be passed back', () => {
   it('contacts: to create() and update()', async () => {
     const { contacts } = furnished();
     const made = await contacts.create({ email: 'ann@example.com', data: { plan: 'pro' } });
@@ -111,7 +111,7 @@ const returned: [string, Record, (messaging: MessagingClient, record: never) => 
 ];
 
 describe.each(returned)('%s', (_, record, handBack) => {
-  it.each(unset)('takes a record back whose unset fields are %j', async (nothing) => {
+  it.each(unset)('accepts a record whose unset fields are %j', async (nothing) => {
     const { fetch, requests } = answering(() => ({}));
     const filled = Object.entries(record).map(([name, value]) => [
       name,
@@ -125,7 +125,7 @@ describe.each(returned)('%s', (_, record, handBack) => {
   });
 });
 
-it('takes back an entity of a class with its toJSON()', async () => {
+it('accepts an entity of a class with a toJSON()', async () => {
   class Entity {
     readonly #fields = { id: '1', name: 'Pro', description: null };
     toJSON() {
@@ -144,7 +144,7 @@ it('sends a `null` that a caller wrote into a change', async () => {
   await expect(requests[0]?.json()).resolves.toEqual({ description: null });
 });
 
-it('leaves out the `data` of a contact without any: there is nothing to change', async () => {
+it('leaves out the `data` of a contact without custom fields', async () => {
   const { fetch, requests } = answering(() => ({}));
   await messagingOver(fetch).contacts.update('1', { subscribed: false, data: null });
   await expect(requests[0]?.json()).resolves.toEqual({ subscribed: false });
@@ -183,7 +183,7 @@ function campaign(): Record {
   return { id: '1', ...content, audienceType: 'ALL', ...unsetFields, ...sending, ...dates };
 }
 
-it('an id that a service gives as a number stays one, is a mismatch, and is refused as an id', async () => {
+it('an id that a service returns as a number stays a number, is a mismatch, and is rejected as an id', async () => {
   const { fetch, requests } = answering(() => ({
     id: 7,
     email: 'ann@example.com',
@@ -212,7 +212,7 @@ it('an id that a service gives as a number stays one, is a mismatch, and is refu
 });
 
 it.each([null, ''])(
-  'unset fields of workflow parts that are %j go back as unset',
+  'unset fields of workflow parts that are %j are sent as unset',
   async (unset) => {
     const { fetch, requests } = answering(() => ({}));
     const { workflows, domains } = messagingOver(fetch);

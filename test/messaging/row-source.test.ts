@@ -17,7 +17,7 @@ function source(results: (() => unknown)[]) {
 }
 const one = () => ({ done: false, value: 1 });
 
-it('a source that is left early is closed before its reader continues', async () => {
+it('a source that is not read to its end is closed before its reader continues', async () => {
   const { told, items } = source([one, one]);
   for await (const item of untilAborted(items, undefined)) {
     expect(item).toBe(1);
@@ -26,7 +26,7 @@ it('a source that is left early is closed before its reader continues', async ()
   expect(told).toEqual(['closing', 'closed']);
 });
 
-it('a source that fails is not closed again', async () => {
+it('a failed source is not closed again', async () => {
   const failing = () => {
     throw new Error('torn');
   };
@@ -40,7 +40,7 @@ it('a source that fails is not closed again', async () => {
   expect(told).toEqual([]);
 });
 
-it('an abort does not wait for a source that is silent', async () => {
+it('an abort does not wait for a source that yields nothing', async () => {
   const silent = () => new Promise(() => undefined);
   const { told, items } = source([silent]);
   const controller = new AbortController();
@@ -50,7 +50,7 @@ it('an abort does not wait for a source that is silent', async () => {
   expect(told).toEqual(['closing']);
 });
 
-it('a call that is refused closes the source that it has begun to read', async () => {
+it('a rejected call closes the source that it has begun to read', async () => {
   const messaging = new MessagingClient(createFakeMessaging().options);
   const steps: string[] = [];
   async function* rows() {
@@ -70,7 +70,7 @@ it('a call that is refused closes the source that it has begun to read', async (
   expect(steps).toEqual(['opened', 'closed']);
 });
 
-it('a promise of rows is refused by name, and its own failure goes nowhere', async () => {
+it('a promise of rows is rejected by that name, and its failure is not unhandled', async () => {
   const messaging = new MessagingClient(createFakeMessaging().options);
   const rows = Promise.reject(new Error('no file'));
   const run = messaging.contacts.deleteAll(rows as never);

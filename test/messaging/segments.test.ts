@@ -58,7 +58,7 @@ describe('segments', () => {
   });
 
   // `create()` leaves out what is null before it checks; a program may use the schema itself.
-  it('take null for no condition', () => {
+  it('accept null as a missing condition', () => {
     const { body } = schemas.segments.create;
     const dynamic = body.safeParse({ type: 'DYNAMIC', name: 'Pro', condition: null });
     expect(dynamic).toMatchObject({
@@ -78,14 +78,14 @@ describe('segments', () => {
     expect(await requests[0]?.json()).toEqual(body);
   });
 
-  it('lists the whole array with one request', async () => {
+  it('lists all segments with one request', async () => {
     const { fetch, requests } = answering(() => [segment, { ...segment, id: 'seg_2' }]);
     const ids = (await messagingOver(fetch).segments.list().toArray()).map(({ id }) => id);
     expect(ids).toEqual(['seg_1', 'seg_2']);
     expect(requests.map(({ url }) => url)).toEqual(['https://messaging.test/segments']);
   });
 
-  it('never computes twice, since every computation fires events', async () => {
+  it('never computes twice, because every computation fires events', async () => {
     const { fetch, requests } = answering(unavailable);
     await expect(messagingOver(fetch).segments.compute('seg_1')).rejects.toMatchObject({
       outcome: 'unknown',
@@ -93,7 +93,7 @@ describe('segments', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('refreshes again where the answer to the first was lost', async () => {
+  it('refreshes again if the first response was lost', async () => {
     const answers = [unavailable(), Response.json({ memberCount: 3 })];
     const { fetch, requests } = answering(() => answers.shift());
     expect(await messagingOver(fetch).segments.refresh('seg_1')).toEqual({ memberCount: 3 });
@@ -102,13 +102,13 @@ describe('segments', () => {
 });
 
 describe('segments.members', () => {
-  it.each([0, 101])('refuses pages of %d', async (pageSize) => {
+  it.each([0, 101])('rejects pages of %d', async (pageSize) => {
     await expect(messaging.segments.members.list('seg_1', { pageSize })).rejects.toMatchObject(
       refusal('pageSize', expect.any(String)),
     );
   });
 
-  it('refuses emails that are no list', async () => {
+  it('rejects emails that are not a list', async () => {
     const emails = 'ann@example.com' as unknown as string[]; // what JavaScript callers may pass
     const problem = refusal('emails', expect.stringContaining('must be an array'));
     await expect(messaging.segments.members.add('seg_1', { emails })).rejects.toMatchObject(
@@ -149,7 +149,7 @@ describe('segments.members', () => {
     expect(new URL(requests[1]?.url ?? '').search).toBe('?pageSize=1&page=2');
   });
 
-  it('adds members, again where the answer to the first was lost', async () => {
+  it('adds members, and again if the first response was lost', async () => {
     const answers = [unavailable(), Response.json({ added: 1 })];
     const { fetch, requests } = answering(() => answers.shift());
     const body = { emails: ['ann@example.com'], createMissing: true, subscribed: false };

@@ -32,7 +32,7 @@ const world = fc.record({
   refused: fc.nat(3),
 });
 
-it('every row ends once, nobody who has left is mailed, and nobody is subscribed', async () => {
+it('every row gets one result, no unsubscribed person is mailed, and nobody is subscribed', async () => {
   await fc.assert(
     fc.asyncProperty(world, async ({ rows, hasOnce, from, concurrency, lost, refused }) => {
       const fake = createFakeMessaging();

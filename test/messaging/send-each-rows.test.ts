@@ -33,7 +33,7 @@ const stateOf = (email: string) =>
   [...fake.project.contacts.values()].find((contact) => contact.email === email);
 
 describe('contacts that were read, as rows of sendEach()', () => {
-  it('leaves people unsubscribed who left after the list was read, and keeps newer fields', async () => {
+  it('keeps people unsubscribed who unsubscribed after the list was read, and keeps newer fields', async () => {
     const messaging = clientOf();
     await messaging.contacts.create({
       email: 'ann@example.com',
@@ -56,7 +56,7 @@ describe('contacts that were read, as rows of sendEach()', () => {
     ]);
   });
 
-  it('leaves members of a segment as they are', async () => {
+  it('does not change members of a segment', async () => {
     const messaging = clientOf();
     await messaging.contacts.create({ email: 'ann@example.com', subscribed: false });
     const { id } = await messaging.segments.create({ type: 'STATIC', name: 'Readers' });
@@ -66,7 +66,7 @@ describe('contacts that were read, as rows of sendEach()', () => {
     expect(fake.outbox).toEqual([]);
   });
 
-  it('mails people who have left with `includeUnsubscribed`, and keeps them unsubscribed', async () => {
+  it('mails unsubscribed people with `includeUnsubscribed`, and keeps them unsubscribed', async () => {
     const messaging = clientOf();
     await messaging.contacts.create({ email: 'ann@example.com', subscribed: false });
     const rows = await messaging.contacts.list().toArray();
@@ -234,7 +234,7 @@ describe('several rows of one address', () => {
     expect(bodies()).toEqual(['<p>one</p>']);
   });
 
-  it('fail with `once` where a later one differs, and never count as earlier', async () => {
+  it('fail with `once` if a later one differs, and never count as earlier', async () => {
     const messaging = clientOf({ journal: memoryJournal() });
     const rows = [invoice('one'), invoice('two'), invoice('one')];
     for (const counts of [
@@ -250,7 +250,7 @@ describe('several rows of one address', () => {
     expect(bodies()).toEqual(['<p>one</p>']);
   });
 
-  it('are mailed once each with their own `once`, also in a second run', async () => {
+  it('are mailed once each with a separate `once`, also in a second run', async () => {
     const messaging = clientOf({ journal: memoryJournal() });
     await messaging.sendEach([invoice('one')], mail, { once }); // a run from before
     const rows = [
@@ -277,7 +277,7 @@ describe('several rows of one address', () => {
     });
   });
 
-  it('keep the key that a mailing without their own `once` has had', async () => {
+  it('keep the key of a mailing without a separate `once`', async () => {
     const messaging = clientOf({ journal: memoryJournal() });
     await messaging.sendEach(['ann@example.com'], mail, { once });
     const [entry] = await messaging.journal.list();
@@ -292,7 +292,7 @@ describe('several rows of one address', () => {
     expect(mailed()).toEqual(['bea@example.com']);
   });
 
-  it('a `once` of a row fails it where the call has none', async () => {
+  it('a `once` of a row fails it if the call has none', async () => {
     const { failed } = await clientOf().sendEach([invoice('one', { once: 'a' })], mail);
     expect(failed).toMatchObject([{ error: { fieldErrors: [{ field: 'once' }] } }]);
     expect(fake.outbox).toEqual([]);

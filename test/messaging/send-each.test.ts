@@ -30,7 +30,7 @@ const clientOf = (options: MessagingOptions = {}) =>
 const mailed = () => fake.outbox.map(({ to }) => to).sort();
 
 describe('sendEach()', () => {
-  it('sends one email to each and says what became of it', async () => {
+  it('sends one email to each recipient and reports its result', async () => {
     const results: EachResult[] = [];
     const result = await clientOf().sendEach(people, message, {
       onResult: (one) => results.push(one),
@@ -42,7 +42,7 @@ describe('sendEach()', () => {
     expect(new Set(ids)).toEqual(new Set(fake.outbox.map(({ id }) => id)));
   });
 
-  it("puts a recipient's own data over that of the message, and takes names", async () => {
+  it('replaces the data of the message by that of the recipient, and accepts names', async () => {
     const recipients = [
       { email: 'ann@example.com', name: 'Ann', data: { plan: 'pro' } },
       'bea@b.c',
@@ -58,7 +58,7 @@ describe('sendEach()', () => {
     expect(mailed()).toEqual(['ann@example.com', 'bea@example.com']);
   });
 
-  it('does not mail somebody again in one run whose answer was lost', async () => {
+  it('does not mail a recipient again in the same run after a lost response', async () => {
     fake.fail('POST /v1/send', { loseAnswer: true });
     const twice = ['ann@example.com', 'bea@example.com', 'ann@example.com'];
     const { sent, unknown } = await clientOf().sendEach(twice, message, { concurrency: 1 });
@@ -73,19 +73,22 @@ describe('sendEach()', () => {
   it.each([
     ['without', undefined],
     ['with', memoryJournal()],
-  ])('mails somebody who is listed again after a refusal, %s a journal', async (_, journal) => {
-    fake.fail('POST /v1/send', { status: 422 });
-    const twice = ['ann@example.com', 'bea@example.com', 'ann@example.com'];
-    const options = { concurrency: 1, ...(journal && { once }) };
-    const messaging = clientOf({ journal });
-    const { sent, failed, unknown } = await messaging.sendEach(twice, message, options);
-    expect(sent).toBe(2);
-    expect(failed).toMatchObject([{ row: 'ann@example.com', index: 0 }]);
-    expect(unknown).toEqual([]);
-    expect(mailed()).toEqual(['ann@example.com', 'bea@example.com']);
-  });
+  ])(
+    'mails a recipient who is listed again after a rejection, %s a journal',
+    async (_, journal) => {
+      fake.fail('POST /v1/send', { status: 422 });
+      const twice = ['ann@example.com', 'bea@example.com', 'ann@example.com'];
+      const options = { concurrency: 1, ...(journal && { once }) };
+      const messaging = clientOf({ journal });
+      const { sent, failed, unknown } = await messaging.sendEach(twice, message, options);
+      expect(sent).toBe(2);
+      expect(failed).toMatchObject([{ row: 'ann@example.com', index: 0 }]);
+      expect(unknown).toEqual([]);
+      expect(mailed()).toEqual(['ann@example.com', 'bea@example.com']);
+    },
+  );
 
-  it("mails nobody again whose answer was lost in this run, with `unknown: 'send'` either", async () => {
+  it("mails nobody again after a lost response in this run, also with `unknown: 'send'`", async () => {
     fake.fail('POST /v1/send', { loseAnswer: true });
     const others = Array.from({ length: 600 }, (_, index) => `p${index}@example.com`);
     const list = ['ann@example.com', ...others, 'ann@example.com']; // in another window
@@ -96,7 +99,7 @@ describe('sendEach()', () => {
     expect(mailed().filter((email) => email === 'ann@example.com')).toHaveLength(1);
   });
 
-  it('reports an email as sent once that is written down', async () => {
+  it('reports an email as sent after it was written to the journal', async () => {
     const { journal, steps } = watchedJournal();
     await clientOf({ journal }).sendEach(people.slice(0, 1), message, {
       once,
@@ -106,7 +109,7 @@ describe('sendEach()', () => {
     expect(own).toEqual(['get', 'claimed', 'answered', 'sent']);
   });
 
-  it('claims an email right before it leaves, whatever waits behind it', async () => {
+  it('claims an email right before it is sent, however many emails wait', async () => {
     const { journal, written } = watchedJournal();
     const messaging = clientOf({
       journal,
@@ -123,7 +126,7 @@ describe('sendEach()', () => {
     expect(written().filter((state) => state === 'claimed')).toHaveLength(2);
   });
 
-  it('waits behind other calls unless its priority says otherwise', async () => {
+  it('waits for other calls, unless it has another priority', async () => {
     const waits: number[] = [];
     for (const priority of [undefined, 'interactive'] as const) {
       const messaging = clientOf({
@@ -142,7 +145,7 @@ describe('sendEach()', () => {
     expect(waits[0]).toBeLessThan(waits[1]!);
   });
 
-  it('sends only the rest in a second run with the same journal and key', async () => {
+  it('sends only the remaining emails in a second run with the same journal and key', async () => {
     const messaging = clientOf({ journal: memoryJournal() });
     await messaging.sendEach(people.slice(0, 12), message, { once });
     expect(await messaging.sendEach(people, message, { once })).toMatchObject({
@@ -154,7 +157,7 @@ describe('sendEach()', () => {
     expect((await messaging.sendEach(people, message, { once: 'news-2' })).sent).toBe(25);
   });
 
-  it('lists whose answer was lost, and mails them again only when asked', async () => {
+  it("lists the recipients whose response was lost, and mails them again only with `unknown: 'send'`", async () => {
     const messaging = clientOf({ journal: memoryJournal() });
     fake.fail('POST /v1/send', { loseAnswer: true, after: 3 });
     const { sent, unknown } = await messaging.sendEach(people, message, { once });
@@ -174,7 +177,7 @@ describe('sendEach()', () => {
     expect(fake.outbox.filter(({ to }) => to === unknown[0]!.row)).toHaveLength(2);
   });
 
-  it('tries those that the service refused again in the next run, and keeps the unknown ones', async () => {
+  it('sends the emails again that the service rejected, and keeps the unknown ones', async () => {
     const journal = memoryJournal();
     const messaging = clientOf({ journal });
     fake.fail('POST /v1/send', { status: 422, after: 2 });
@@ -187,7 +190,7 @@ describe('sendEach()', () => {
     expect(second.unknown).toMatchObject([{ row: first.unknown[0]!.row }]);
   });
 
-  it('does nothing twice when two runs go on at once', async () => {
+  it('sends nothing twice if two runs are active at once', async () => {
     const journal = memoryJournal();
     const run = () => clientOf({ journal }).sendEach(people, message, { once, concurrency: 3 });
     const [one, other] = await Promise.all([run(), run()]);
@@ -195,7 +198,7 @@ describe('sendEach()', () => {
     expect(mailed()).toEqual([...people].sort());
   });
 
-  it('ends when the key is wrong, with nobody marked as mailed', async () => {
+  it('ends if the API key is wrong, and marks nobody as mailed', async () => {
     const journal = memoryJournal();
     const wrong = clientOf({ journal, apiKey: 'sk_wrong' }).sendEach(people, message, { once });
     await expect(wrong).rejects.toMatchObject({ name: 'PartialError', cause: { status: 401 } });
@@ -204,15 +207,18 @@ describe('sendEach()', () => {
     expect((await clientOf({ journal }).sendEach(people, message, { once })).sent).toBe(25);
   });
 
-  it.each([401, 403])('ends with %i: the others have the same key', async (status) => {
-    fake.fail('POST /v1/send', { status, times: Infinity });
-    await expect(clientOf().sendEach(people, message)).rejects.toMatchObject({
-      cause: { status },
-    });
-    expect(fake.requests.length).toBeLessThanOrEqual(20);
-  });
+  it.each([401, 403])(
+    'ends after a %i, because the other emails have the same API key',
+    async (status) => {
+      fake.fail('POST /v1/send', { status, times: Infinity });
+      await expect(clientOf().sendEach(people, message)).rejects.toMatchObject({
+        cause: { status },
+      });
+      expect(fake.requests.length).toBeLessThanOrEqual(20);
+    },
+  );
 
-  it('stops when it is aborted, with what was done and where to go on', async () => {
+  it('stops when it is aborted, with the report so far and the row to resume from', async () => {
     const abort = new AbortController();
     const run = clientOf().sendEach(new Set(people), message, {
       signal: abort.signal,
@@ -229,26 +235,26 @@ describe('sendEach()', () => {
     expect(rest.done).toBe(notReached);
   });
 
-  it('wants a whole number of emails at once', async () => {
+  it('requires a whole number for `concurrency`', async () => {
     await expect(clientOf().sendEach(people, message, { concurrency: 0 })).rejects.toThrow(
       '`concurrency` must be a whole number from 1 up',
     );
     expect(fake.requests).toHaveLength(0);
   });
 
-  it('refuses an option that it does not have', async () => {
+  it('rejects an unknown option', async () => {
     const run = clientOf().sendEach(people, message, { journal: memoryJournal() } as object);
     await expect(run).rejects.toThrow('`journal` is not an option of `sendEach()`. Leave it out');
     expect(fake.requests).toHaveLength(0);
   });
 
-  it('may do without `once` on a client that has a journal', async () => {
+  it('needs no `once` on a client with a journal', async () => {
     const messaging = clientOf({ journal: memoryJournal() });
     await messaging.sendEach(people, message);
     expect((await messaging.sendEach(people, message)).sent).toBe(25);
   });
 
-  it('reports rows that are no recipients as failed, and mails the others', async () => {
+  it('reports rows that are not recipients as failed, and mails the others', async () => {
     const rows = ['ann@example.com', { email: null }, null, 7, {}, 'no address', 'bea@example.com'];
     const { done, failed } = await clientOf().sendEach(rows as string[], message);
     expect(done).toBe(2);
@@ -257,7 +263,7 @@ describe('sendEach()', () => {
     expect(mailed()).toEqual(['ann@example.com', 'bea@example.com']);
   });
 
-  it('sends what was read of a list that throws, and says where to go on', async () => {
+  it('sends the emails for the rows before the list throws, and reports where to resume', async () => {
     const list = function* () {
       yield* people.slice(0, 7);
       throw new Error('the list is torn');
@@ -272,7 +278,7 @@ describe('sendEach()', () => {
   it.each([
     ['a yes without data', { success: true }],
     ['an empty yes', undefined],
-  ])('takes %s for sent', async (_, body) => {
+  ])('counts %s as sent', async (_, body) => {
     fake.fail('POST /v1/send', { status: body ? 200 : 204, ...(body && { body }) });
     expect(await clientOf().sendEach(people.slice(0, 1), message)).toMatchObject({ done: 1 });
   });
@@ -285,14 +291,14 @@ describe('sendEach()', () => {
     expect(failed).toMatchObject([{ error: { code: 'RECIPIENT_SKIPPED' } }]);
   });
 
-  it('sends the JSON form of data, not the inside of an entity', async () => {
+  it('sends the JSON form of data, not the private fields of an entity', async () => {
     const data = { password: 'hash', toJSON: () => ({ plan: 'pro' }) };
     await clientOf().sendEach([{ email: 'ann@example.com', data: data as object }], message);
     expect(fake.outbox.map(({ body }) => body)).toEqual(['<p>pro</p>']);
     expect(JSON.stringify(fake.requests)).not.toContain('hash');
   });
 
-  it('takes rows and a message that are entities by their JSON form', async () => {
+  it('accepts rows and a message that are entities, in their JSON form', async () => {
     class Row {
       readonly dataValues = { hash: 'x' };
       constructor(readonly email: string) {}
@@ -314,7 +320,7 @@ describe('sendEach()', () => {
     [[1], 'data'],
     ['pro', 'data'],
     [new Map(), 'data'],
-  ])('refuses the row whose data is %o, with its field', async (data, field) => {
+  ])('fails the row whose data is %o, with the name of the field', async (data, field) => {
     const rows = [
       { email: 'ann@example.com', data },
       { email: 'bea@example.com', data: null },
@@ -326,7 +332,7 @@ describe('sendEach()', () => {
     ]);
   });
 
-  it('a row whose toJSON throws fails by itself', async () => {
+  it('fails only the row whose toJSON throws', async () => {
     const bad = {
       toJSON: () => {
         throw new Error('not loaded');
@@ -337,7 +343,7 @@ describe('sendEach()', () => {
     expect([done, failed.map(({ index }) => index)]).toEqual([2, [1]]);
   });
 
-  it('ends early when the journal cannot be written: nobody is mailed without a claim', async () => {
+  it('ends early if the journal cannot be written: nobody is mailed without a claim', async () => {
     const { journal, before } = watchedJournal();
     before((verb) => (verb === 'swap' ? Promise.reject(new Error('disk full')) : undefined));
     const run = clientOf({ journal }).sendEach(people.slice(0, 3), message, { once });
@@ -345,7 +351,7 @@ describe('sendEach()', () => {
     expect(fake.outbox).toEqual([]);
   });
 
-  it('reports as failed what an abort kept from leaving, and as unknown only what had left', async () => {
+  it('after an abort, reports unsent emails as failed, and only sent ones as unknown', async () => {
     fake = createFakeMessaging({ clock: { mode: 'manual' } });
     fake.fail('POST /v1/send', { hang: true });
     const abort = new AbortController();
@@ -358,7 +364,7 @@ describe('sendEach()', () => {
     expect(result.resumeFrom).toBe(4);
   });
 
-  it('does not take the code of an answer for a no: 500 leaves it open', async () => {
+  it('does not conclude a rejection from an error code: after a 500 the result is unknown', async () => {
     const { secretKey: apiKey, baseUrl } = fake;
     const body = { success: false, error: { code: 'INVALID_REQUEST', message: 'oops' } };
     const fetch = () => Promise.resolve(Response.json(body, { status: 500 }));
@@ -367,7 +373,7 @@ describe('sendEach()', () => {
     expect([failed.length, unknown.length]).toEqual([0, 1]);
   });
 
-  it('says why a journal failed without the password of its address', async () => {
+  it('reports why a journal failed, without the password in its address', async () => {
     const reason = new Error('connect ECONNREFUSED redis://ann:s3cret-pass@db.test:6379');
     const journal = { ...memoryJournal(), swap: () => Promise.reject(reason) };
     const run = clientOf({ journal }).sendEach(people.slice(0, 1), message, { once });
@@ -377,7 +383,7 @@ describe('sendEach()', () => {
     expect(text).not.toContain('s3cret');
   });
 
-  it('keeps the claims of ten that race apart: each is marked by its own name', async () => {
+  it('keeps ten concurrent claims apart', async () => {
     const memory = memoryJournal();
     const late = async () => {
       const delays = Math.floor(Math.random() * 5);
@@ -396,7 +402,7 @@ describe('sendEach()', () => {
     expect(mailed()).toEqual([...people].sort());
   });
 
-  it('mails an address once, with a name beside it or without', async () => {
+  it('mails an address once, with a name or without', async () => {
     const journal = memoryJournal();
     const forms = [
       'Ann <ann@example.com>',
@@ -412,7 +418,7 @@ describe('sendEach()', () => {
     expect(mailed()).toEqual(['ann@example.com']);
   });
 
-  it('mails an address once in whatever spelling, and keeps none in the journal', async () => {
+  it('mails an address once in any spelling, and stores no address in the journal', async () => {
     const journal = memoryJournal();
     const spellings = [
       ['Ann@Example.com', ' ann@EXAMPLE.com ', 'ann@example.com'],
@@ -429,7 +435,7 @@ describe('sendEach()', () => {
     expect(texts).not.toMatch(/ann|jos|kim|example\.com|ller/i);
   });
 
-  it('sends a corrected email to those who have not had it', async () => {
+  it('sends a corrected email to the remaining recipients', async () => {
     const messaging = clientOf({ journal: memoryJournal() });
     await messaging.sendEach(people.slice(0, 5), message, { once });
     const corrected = { ...message, subject: 'News, corrected' };
@@ -454,7 +460,7 @@ describe('sendEach()', () => {
     });
   });
 
-  it('leaves the key of a recipient free whom the service has skipped', async () => {
+  it('frees the key of a recipient that the service has skipped', async () => {
     const data = { emails: [], timestamp: '2026-01-01T00:00:00.000Z' };
     fake.fail('POST /v1/send', { status: 200, body: { success: true, data } });
     const messaging = clientOf({ journal: memoryJournal() });
@@ -464,7 +470,7 @@ describe('sendEach()', () => {
     expect(second).toMatchObject({ sent: 1, unknown: [] });
   });
 
-  it('lets a recipient have any field of the email for itself', async () => {
+  it('accepts any field of the email for one recipient', async () => {
     const common = {
       ...message,
       data: { plan: 'free', city: 'Rome' },
@@ -513,7 +519,7 @@ describe('sendEach()', () => {
     [{ headers: 'X-A: 1' }, 'headers'],
     [{ attachment: [] }, 'attachment'],
     [{ plan: 'pro' }, 'plan'],
-  ])('refuses the row whose own field is wrong: %o', async (own, field) => {
+  ])('fails the row with an invalid field: %o', async (own, field) => {
     const rows = [{ email: 'ann@example.com', ...own }, 'bea@example.com'];
     const { done, failed } = await clientOf().sendEach(rows as string[], message);
     expect(done).toBe(1);

@@ -9,7 +9,7 @@ const unreachable = messagingOver(() => {
 const message = { from: 'shop@example.com', subject: 'Hi', body: '<p>Hi</p>' };
 
 describe('ids', () => {
-  it.each([7, 2 ** 53, NaN])('%s is no id in a path', async (id) => {
+  it.each([7, 2 ** 53, NaN])('%s is not an id in a path', async (id) => {
     const call = unreachable.contacts.delete(id as never); // wrong on purpose
     await expect(call).rejects.toMatchObject({
       outcome: 'not-sent',
@@ -17,7 +17,7 @@ describe('ids', () => {
     });
   });
 
-  it.each([7, 2 ** 53])('%s is no id in a body', async (id) => {
+  it.each([7, 2 ** 53])('%s is not an id in a body', async (id) => {
     const body = { contactIds: ['con_1', id] } as never; // wrong on purpose
     await expect(unreachable.contacts.bulkDelete(body)).rejects.toMatchObject({
       outcome: 'not-sent',
@@ -40,7 +40,7 @@ describe('a line break', () => {
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- it is sent all the same
     ['name', { name: 'Ann\nBcc: eve@example.com' }],
     ['attachments[0].filename', { attachments: [{ filename: 'a.pdf"\r\nX: y', content: 'YQ==' }] }],
-  ])('is refused in %s', async (field, fields) => {
+  ])('is rejected in %s', async (field, fields) => {
     const body = { ...message, to: 'a@example.com', ...fields } as SendRequest; // of its fields
     await expect(unreachable.send(body)).rejects.toMatchObject({
       outcome: 'not-sent',
@@ -48,7 +48,7 @@ describe('a line break', () => {
     });
   });
 
-  it('is refused in `fromName` of a campaign', async () => {
+  it('is rejected in `fromName` of a campaign', async () => {
     const campaign = { ...message, name: 'A', audienceType: 'ALL', fromName: 'A\nB' } as const;
     await expect(unreachable.campaigns.create(campaign)).rejects.toMatchObject({
       fieldErrors: [{ field: 'fromName', message: 'must not contain a line break' }],
@@ -57,15 +57,18 @@ describe('a line break', () => {
 });
 
 describe('the condition of a segment', () => {
-  it.each([{}, { and: [] }])('%j is refused: it may select everybody', async (condition) => {
-    const fieldErrors = [
-      { field: 'condition', message: expect.stringContaining("`audienceType: 'ALL'`") as string },
-    ];
-    const created = unreachable.segments.create({ type: 'DYNAMIC', name: 'A', condition });
-    await expect(created).rejects.toMatchObject({ fieldErrors });
-    const updated = unreachable.segments.update('seg_1', { condition });
-    await expect(updated).rejects.toMatchObject({ fieldErrors });
-  });
+  it.each([{}, { and: [] }])(
+    '%j is rejected, because it may select everybody',
+    async (condition) => {
+      const fieldErrors = [
+        { field: 'condition', message: expect.stringContaining("`audienceType: 'ALL'`") as string },
+      ];
+      const created = unreachable.segments.create({ type: 'DYNAMIC', name: 'A', condition });
+      await expect(created).rejects.toMatchObject({ fieldErrors });
+      const updated = unreachable.segments.update('seg_1', { condition });
+      await expect(updated).rejects.toMatchObject({ fieldErrors });
+    },
+  );
 });
 
 describe('contacts whose emails differ in case', () => {
@@ -89,7 +92,7 @@ describe('contacts whose emails differ in case', () => {
     expect(patched()).toEqual(['/contacts/con_2']);
   });
 
-  it('two inexact matches are refused, and nothing is changed', async () => {
+  it('two inexact matches are rejected, and nothing is changed', async () => {
     const { messaging, patched } = project(
       contact('con_1', 'Ann@example.com'),
       contact('con_2', 'aNN@example.com'),
@@ -100,7 +103,7 @@ describe('contacts whose emails differ in case', () => {
     expect(patched()).toEqual([]);
   });
 
-  it('a contact without an email is nobody', async () => {
+  it('a contact without an email is never found', async () => {
     const { messaging, patched } = project(
       contact('con_1', undefined),
       contact('con_2', 'Ann@example.com'),

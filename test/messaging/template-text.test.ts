@@ -13,7 +13,7 @@ describe('the variables of a template', () => {
     ]);
   });
 
-  it('are listed once, without a fallback when one place has none', () => {
+  it('are listed once, without a fallback if one occurrence has none', () => {
     expect(variablesOf('{{a ?? "x"}} {{a}} {{a ?? "y"}}').variables).toEqual([
       { path: 'a', fallback: undefined },
     ]);
@@ -30,7 +30,7 @@ describe('the variables of a template', () => {
     '{{a ?? b}}',
     '{{}}',
     '{% if plan %}',
-  ])('do not include %s, which is reported and left as it is', (syntax) => {
+  ])('do not include %s, which is reported and stays unchanged', (syntax) => {
     const text = `before ${syntax} after`;
     expect(variablesOf(text)).toEqual({ variables: [], notUnderstood: [syntax] });
     expect(renderText(text, { name: 'Ann', html: 'x', a: 1 })).toEqual({
@@ -66,7 +66,7 @@ describe('a rendered template', () => {
     expect(renderText(template, data)).toEqual({ text, missing: [], notUnderstood: [] });
   });
 
-  it('lists what is missing, and renders it as nothing', () => {
+  it('lists missing variables, and renders them as empty text', () => {
     expect(renderText('{{gone}}-{{nothing}}-{{profile.gone}}-{{gone}}', data)).toEqual({
       text: '---',
       missing: ['gone', 'nothing', 'profile.gone'],
@@ -74,14 +74,14 @@ describe('a rendered template', () => {
     });
   });
 
-  it('does not read what an object inherits', () => {
+  it('does not read inherited properties', () => {
     expect(renderText('{{constructor.name}}{{toString}}', {}).missing).toEqual([
       'constructor.name',
       'toString',
     ]);
   });
 
-  it('does not render what a value contains', () => {
+  it('does not render variables inside a value', () => {
     expect(renderText('{{a}}', { a: '{{b}}', b: 'x' }).text).toBe('{{b}}');
     expect(renderText('{{a}}', { a: '$& $1' }).text).toBe('$& $1');
   });
@@ -95,7 +95,7 @@ describe('a rendered template', () => {
     );
   });
 
-  it('misses exactly the variables without a fallback and a value', () => {
+  it('lists exactly the variables without a fallback and a value as missing', () => {
     const name = fc.stringMatching(/^[a-z]{1,3}$/);
     const piece = fc.record({ name, fallback: fc.boolean() });
     fc.assert(
@@ -116,7 +116,7 @@ describe('a rendered template', () => {
 });
 
 describe('a defined template', () => {
-  it('makes the content and the data of a send', () => {
+  it('creates the content and the data of a send', () => {
     const welcome = defineTemplate({ subject: 'Hi {{name}}', body: '<p>{{plan ?? "free"}}</p>' });
     expect(welcome.message({ name: 'Ann' })).toEqual({
       subject: 'Hi {{name}}',
@@ -139,7 +139,7 @@ describe('a defined template', () => {
 });
 
 describe('messaging.templates', () => {
-  it('previews without a request, and warns of what is missing', () => {
+  it('previews a text without a request, and warns about missing variables', () => {
     const client = new MessagingClient({ apiKey: 'sk_test', baseUrl: 'https://mail.test' });
     const warnings: string[] = [];
     client.on('warning', ({ message }) => warnings.push(message));

@@ -28,20 +28,20 @@ const refusal = (field: string, message: unknown) => ({
 });
 
 describe('templates', () => {
-  it.each(['\n', '\r', 'a\r\nBcc: b'])('refuses a subject with a line break', async (subject) => {
+  it.each(['\n', '\r', 'a\r\nBcc: b'])('rejects a subject with a line break', async (subject) => {
     await expect(messaging.templates.create({ ...content, subject })).rejects.toMatchObject(
       refusal('subject', 'must not contain a line break'),
     );
   });
 
-  it('refuses a subject of more than 998 characters, and says how many there were', async () => {
+  it('rejects a subject of more than 998 characters, and names its length', async () => {
     const subject = 'x'.repeat(999);
     await expect(messaging.templates.update('tpl_1', { subject })).rejects.toMatchObject(
       refusal('subject', 'must be at most 998 characters; got 999'),
     );
   });
 
-  it('refuses an empty subject', async () => {
+  it('rejects an empty subject', async () => {
     await expect(messaging.templates.create({ ...content, subject: '' })).rejects.toMatchObject(
       refusal('subject', 'must not be empty'),
     );
@@ -54,20 +54,20 @@ describe('templates', () => {
     );
   });
 
-  it('refuses a type that templates do not have', async () => {
+  it('rejects an unknown type', async () => {
     const type = 'NEWS' as 'MARKETING'; // what JavaScript callers may pass
     const problem = refusal('type', expect.stringContaining('"TRANSACTIONAL", "MARKETING"'));
     await expect(messaging.templates.create({ ...content, type })).rejects.toMatchObject(problem);
     await expect(messaging.templates.list({ type })).rejects.toMatchObject(problem);
   });
 
-  it('refuses a sender that is not an address', async () => {
+  it('rejects a sender that is not an address', async () => {
     await expect(messaging.templates.update('tpl_1', { from: 'shop' })).rejects.toMatchObject(
       refusal('from', 'must be an email address'),
     );
   });
 
-  it.each([0, 101, 1.5])('refuses pages of %d', async (limit) => {
+  it.each([0, 101, 1.5])('rejects pages of %d', async (limit) => {
     await expect(messaging.templates.list({ limit })).rejects.toMatchObject(
       refusal('limit', expect.any(String)),
     );
@@ -80,7 +80,7 @@ describe('templates', () => {
     expect(await requests[0]?.json()).toEqual(body);
   });
 
-  it('updates nothing but what is given', async () => {
+  it('updates only the given fields', async () => {
     const { fetch, requests } = answering();
     await messagingOver(fetch).templates.update('tpl_1', { name: 'Hello' });
     expect(requests[0]?.method).toBe('PATCH');
@@ -112,7 +112,7 @@ describe('templates', () => {
     expect(new URL(requests[1]?.url ?? '').searchParams.has('page')).toBe(false);
   });
 
-  it('answers the id of a copy', async () => {
+  it('returns the id of a copy', async () => {
     const { fetch, requests } = answering(() => ({ id: 'tpl_2' }));
     const copy = await messagingOver(fetch).templates.duplicate('tpl_1');
     expect(copy.id).toBe('tpl_2');

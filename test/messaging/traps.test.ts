@@ -27,19 +27,19 @@ function scene(): Scene {
 }
 
 describe.each(traps.map((trap) => [trap.name, trap] as const))('%s', (_, trap) => {
-  it('is what the service does', () => trap.service(scene()));
+  it('is the behaviour of the service', () => trap.service(scene()));
 
-  it('does not happen, or is heard of, with the client', () => trap.client(scene()));
+  it('does not happen with the client, or the client reports it', () => trap.client(scene()));
 });
 
 describe('the compiler', () => {
-  it('takes the right lines', () => {
+  it('accepts the right lines', () => {
     expect(compile(head + traps.map(({ right }) => `void ${right};`).join('\n')).errors).toEqual(
       [],
     );
   });
 
-  it('refuses each of the wrong lines', () => {
+  it('rejects each of the wrong lines', () => {
     const lines = traps.map(({ wrong }) => `void ${wrong};`);
     const { errors } = compile(head + lines.join('\n'));
     expect(errors).toHaveLength(traps.length);

@@ -54,17 +54,17 @@ describe.each(documented)('%s', (_, call, slip, meant) => {
     expect(sent).toHaveProperty(slip, 'x');
   });
 
-  it('warns of a field that is like no other without a guess', async () => {
+  it('warns about a field that resembles no other, without a guess', async () => {
     const { heard } = await warnings(call, { colour: 'red' });
     expect(heard).toEqual(['`colour` is not a documented field and may have no effect.']);
   });
 
-  it('says nothing about fields that are undefined', async () => {
+  it('accepts undefined fields silently', async () => {
     expect((await warnings(call, { colour: undefined })).heard).toEqual([]);
   });
 });
 
-it('contacts.create warns of a `status`, which says nothing to the service', async () => {
+it('contacts.create warns about a `status`, which the service ignores', async () => {
   const { heard } = await warnings((m, fields) => m.contacts.create({ email, ...fields }), {
     status: 'unsubscribed',
   });
@@ -90,7 +90,7 @@ describe('the query of a list whose document shows all of it', () => {
     ],
   ];
 
-  it.each(lists)('%s asks once what was meant by a slip', async (_, list, slip, meant) => {
+  it.each(lists)('%s asks once about a misspelled field', async (_, list, slip, meant) => {
     const { messaging, heard } = pagesOf(3);
     await list(messaging, { [slip]: 'x' }).toArray();
     expect(heard).toEqual([
@@ -98,7 +98,7 @@ describe('the query of a list whose document shows all of it', () => {
     ]);
   });
 
-  it.each(lists)('%s says nothing about what it adds itself', async (_, list) => {
+  it.each(lists)('%s does not warn about fields that it adds itself', async (_, list) => {
     const { messaging, heard } = pagesOf(3);
     await list(messaging, {}).toArray();
     expect(heard).toEqual([]);
@@ -121,7 +121,7 @@ describe('the query of a list whose document shows all of it', () => {
   }
 });
 
-it('says nothing about fields of a record that the service returned', async () => {
+it('accepts the fields of a returned record silently', async () => {
   const record = { id: '1', ...campaign, recipientCount: 3 };
   const { heard } = await warnings((m) => m.campaigns.replace('1', record as never), {}); // an answer
   expect(heard).toEqual([]);
@@ -157,7 +157,7 @@ describe('a warning without a listener', () => {
   const unheard = (name: string) =>
     messagingOver(answering().fetch).contacts.update('1', { [name]: 1 });
 
-  it('is said once per message, as a warning of the process', async () => {
+  it('is emitted once per message, as a warning of the process', async () => {
     const emit = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     await unheard('unheardOnce');
     await unheard('unheardOnce');
@@ -182,7 +182,7 @@ describe('a warning without a listener', () => {
   });
 });
 
-describe('a required field that stands there under another name', () => {
+describe('a required field under another name', () => {
   const unreachable = messagingOver(() => {
     throw new Error('must not reach the network');
   });
@@ -198,7 +198,7 @@ describe('a required field that stands there under another name', () => {
       '`to` is required; `too` is not a field. Did you mean `to`?',
     ],
     [{ ...mail, whom: 'a@b.c', body: 'Hi' }, '`to` is required; `whom` is not a field'],
-  ])('is named: %j', async (body, message) => {
+  ])('is named in the error: %j', async (body, message) => {
     await expect(unreachable.send(body as never)).rejects.toThrow(message); // wrong on purpose
   });
 });

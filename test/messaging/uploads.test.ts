@@ -27,7 +27,7 @@ describe('uploads.image', () => {
   });
 
   it.each([undefined, null, 7, 'logo.png'])(
-    'rejects %j, and throws nothing at once',
+    'rejects %j, and does not throw synchronously',
     async (image) => {
       const { fetch, requests } = answering();
       const call = messagingOver(fetch).uploads.image(image as never);
@@ -40,7 +40,7 @@ describe('uploads.image', () => {
     ['bytes', (bytes: Uint8Array<ArrayBuffer>) => bytes],
     ['a buffer', (bytes: Uint8Array<ArrayBuffer>) => bytes.buffer],
     ['named bytes', (data: Uint8Array<ArrayBuffer>) => ({ data, filename: 'logo.png' })],
-  ])('sends %s as they were when the call was made', async (_, imageOf) => {
+  ])('sends %s as they were at the time of the call', async (_, imageOf) => {
     const { fetch, requests } = answering(() => ({ url: 'https://cdn.example.com/logo.png' }));
     const bytes = png.slice();
     const call = messagingOver(fetch).uploads.image(imageOf(bytes));
@@ -57,14 +57,14 @@ describe('uploads.image', () => {
     ['its first bytes, in a buffer', wholePng.buffer, 'image/png'],
     ['its text', { data: '<svg xmlns="http://www.w3.org/2000/svg"/>' } as never, 'image/svg+xml'],
     ['a JPEG\u2019s first bytes', new Uint8Array([255, 216, 255, 224]), 'image/jpeg'],
-  ])('takes the type of an image from %s', async (_, image, type) => {
+  ])('finds the type of an image by %s', async (_, image, type) => {
     const { fetch, requests } = answering();
     await messagingOver(fetch).uploads.image(image);
     const sent = (await requests[0]?.formData())?.get('image') as File; // a form's file
     expect(sent.type).toBe(type);
   });
 
-  it('refuses a value that is not a file before the network', async () => {
+  it('rejects a value that is not a file before a request', async () => {
     const messaging = messagingOver(() => {
       throw new Error('must not reach the network');
     });
@@ -89,7 +89,7 @@ describe('uploads.image', () => {
     ['nothing', undefined, 'got undefined'],
     ['rows', [{ email: 'ann@example.com' }], 'got a list: `contacts.importAll()` takes rows'],
     ['an object', { path: 'logo.png' }, 'got an object'],
-  ])('refuses %s as the data of a file before the network', async (kind, data, words) => {
+  ])('rejects %s as the data of a file before a request', async (kind, data, words) => {
     const messaging = messagingOver(() => {
       throw new Error('must not reach the network');
     });

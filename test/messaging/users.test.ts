@@ -14,7 +14,7 @@ describe('users.me', () => {
   it.each([
     [null, 'KEY_NEEDED', 'Sign in with `auth.login()`'],
     ['pk_test', 'SECRET_KEY_NEEDED', 'Use a secret key (sk_)'],
-  ])('refuses the key %s and says what to do', async (apiKey, code, remedy) => {
+  ])('rejects the key %s and names the remedy', async (apiKey, code, remedy) => {
     const messaging = messagingOver(
       () => {
         throw new Error('must not reach the network');

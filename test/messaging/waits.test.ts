@@ -16,7 +16,7 @@ const waits: [string, (client: MessagingClient) => Promise<unknown>][] = [
 ];
 
 describe.each(waits)('%s', (_, wait) => {
-  it('repeats a check that failed at its own pace, and no faster', async () => {
+  it('repeats a failed check at its interval, and no faster', async () => {
     const answers = [503, 503].map((status) => () => Response.json({}, { status }));
     const times: number[] = [];
     const { fetch } = answering(() => {

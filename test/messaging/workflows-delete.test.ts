@@ -2,12 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
 
 describe('workflows.delete()', () => {
-  it.each([{}, { cancelExecutions: true }])('has the facts of its call, with %j', async (given) => {
-    const { fetch } = answering(() => new Response(null, { status: 204 }));
-    const call = messagingOver(fetch).workflows.delete('wf_1', given);
-    await call;
-    expect(call).toMatchObject({ isSent: true, callId: expect.any(Number) as unknown });
-  });
+  it.each([{}, { cancelExecutions: true }])(
+    'has the properties of a call, with %j',
+    async (given) => {
+      const { fetch } = answering(() => new Response(null, { status: 204 }));
+      const call = messagingOver(fetch).workflows.delete('wf_1', given);
+      await call;
+      expect(call).toMatchObject({ isSent: true, callId: expect.any(Number) as unknown });
+    },
+  );
 
   it.each([{}, { cancelExecutions: true }])('ends with the abort, with %j', async (given) => {
     const call = messagingOver(answering(() => ({})).fetch).workflows.delete('wf_1', {
@@ -17,7 +20,7 @@ describe('workflows.delete()', () => {
     expect((await call.safe()).error).toMatchObject({ code: 'ABORTED' });
   });
 
-  it('leaves the outcome unknown on the error as well, where executions may be cancelled', async () => {
+  it('has the outcome unknown if executions may be cancelled', async () => {
     const { fetch } = answering(({ url }) =>
       url.includes('cancel') ? {} : Response.json({}, { status: 409 }),
     );

@@ -23,7 +23,7 @@ const unavailable = () =>
   Response.json({ error: 'busy' }, { status: 503, headers: { 'retry-after': '0' } });
 
 describe('workflows', () => {
-  it('wants text for a name', async () => {
+  it('requires a text as the name', async () => {
     const body = { name: 7 } as never; // wrong on purpose
     await expect(messaging.workflows.create(body)).rejects.toMatchObject(
       refusal('name', 'must be a string; got 7'),
@@ -43,7 +43,7 @@ describe('workflows', () => {
     expect(await requests[0]?.json()).toEqual(body);
   });
 
-  it('does not warn about what the service does anyway', async () => {
+  it('does not warn about fields with the values that the service sets', async () => {
     const { fetch } = answering();
     const warnings: string[] = [];
     const client = messagingOver(fetch).on('warning', ({ message }) => warnings.push(message));
@@ -73,20 +73,20 @@ describe('workflows', () => {
     });
   });
 
-  it('ends the wait for an execution by words of your own', async () => {
+  it('ends the wait for an execution when isDone() returns true', async () => {
     const { fetch } = answering(() => ({ id: 'exe_1', status: 'LEFT' }));
     const { executions } = messagingOver(fetch).workflows;
     const isDone = ({ status }: { status?: string | undefined }) => status === 'LEFT';
     expect(await executions.wait('wf_1', 'exe_1', { isDone })).toMatchObject({ status: 'LEFT' });
   });
 
-  it('asks for the fields of conditions, not for a workflow of that name', async () => {
+  it('requests the fields of conditions, not a workflow of that name', async () => {
     const { fetch, requests } = answering(() => ({ fields: [] }));
     expect(await messagingOver(fetch).workflows.fields()).toEqual({ fields: [] });
     expect(requests[0]?.url).toBe('https://messaging.test/workflows/fields');
   });
 
-  it('sends what the document leaves open', async () => {
+  it('sends undocumented fields', async () => {
     const { fetch, requests } = answering(() => ({ id: 'wf_1' }));
     const body = { enabled: true, triggerConfig: { eventName: 'signed_up' } };
     await messagingOver(fetch).workflows.update('wf_1', body);
@@ -96,14 +96,14 @@ describe('workflows', () => {
 });
 
 describe('workflows.steps', () => {
-  it('refuses a type that steps do not have', async () => {
+  it('rejects an unknown type', async () => {
     const body = { type: 'SEND_SMS' } as unknown as StepCreate; // what JavaScript callers may pass
     await expect(messaging.workflows.steps.create('wf_1', body)).rejects.toMatchObject(
       refusal('type', expect.stringMatching(/"SEND_EMAIL", .*"EXIT"/)),
     );
   });
 
-  it('refuses a config that is not an object', async () => {
+  it('rejects a config that is not an object', async () => {
     const config = ['DELAY'] as unknown as StepCreate['config']; // what JavaScript callers may pass
     await expect(
       messaging.workflows.steps.update('wf_1', 'st_1', { config }),
@@ -121,7 +121,7 @@ describe('workflows.steps', () => {
     expect(url.pathname + url.search).toBe(`/workflows/wf_1/steps/st_1${search}`);
   });
 
-  it('refuses a splice that is not a boolean', async () => {
+  it('rejects a splice that is not a boolean', async () => {
     const splice = 'false' as unknown as boolean; // what JavaScript callers may pass
     await expect(
       messaging.workflows.steps.delete('wf_1', 'st_1', { splice }),
@@ -130,7 +130,7 @@ describe('workflows.steps', () => {
 });
 
 describe('workflows.transitions', () => {
-  it('refuses a branch that is neither yes nor no', async () => {
+  it('rejects a branch that is neither yes nor no', async () => {
     const body = { fromStepId: 'a', toStepId: 'b', branch: 'maybe' } as unknown as TransitionCreate; // what JavaScript callers may pass
     await expect(messaging.workflows.transitions.create('wf_1', body)).rejects.toMatchObject(
       refusal('branch', expect.stringContaining('"yes", "no"')),
@@ -145,7 +145,7 @@ describe('workflows.transitions', () => {
 });
 
 describe('workflows.executions', () => {
-  it('refuses a context that is not an object', async () => {
+  it('rejects a context that is not an object', async () => {
     const context = 'SPRING' as unknown as Record<string, unknown>; // what JavaScript callers may pass
     await expect(
       messaging.workflows.executions.start('wf_1', { contactId: 'c_1', context }),

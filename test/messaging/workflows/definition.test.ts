@@ -31,12 +31,12 @@ const delay = (next: string, amount = 1) =>
   ({ type: 'DELAY', amount, unit: 'days', next }) as const;
 
 describe('defineWorkflow()', () => {
-  it('takes a graph that is whole', () => {
+  it('accepts a complete graph', () => {
     expect(problemsOf(() => define({ a: email('b'), b: delay('end'), end }))).toEqual([]);
     expect(defineWorkflow(onboarding)).toBe(onboarding);
   });
 
-  it('takes a loop with a pause and a way out', () => {
+  it('accepts a loop with a pause and an exit', () => {
     const again = { type: 'CONDITION', if: isPro, yes: 'end', no: 'wait' } as const;
     expect(
       problemsOf(() => define({ a: email('wait'), wait: delay('again'), again, end })),
@@ -182,7 +182,7 @@ describe('defineWorkflow()', () => {
       { a: { type: 'WEBHOOK', url: '/hook', next: 'end' }, end },
       ['steps.a.url must be an absolute http or https address'],
     ],
-  ])('refuses %s', (_, steps, problems) => {
+  ])('rejects %s', (_, steps, problems) => {
     expect(problemsOf(() => define(steps))).toEqual(problems);
   });
 
@@ -200,11 +200,11 @@ describe('defineWorkflow()', () => {
       { name: 'n', trigger: { event: 'e' }, steps: { a: 'EXIT' } },
       ['steps.a must be an object with a `type`'],
     ],
-  ])('refuses what JavaScript lets through: %j', (definition, problems) => {
+  ])('rejects invalid values of plain JavaScript: %j', (definition, problems) => {
     expect(problemsOf(() => defineWorkflow(definition as never))).toEqual(problems);
   });
 
-  it('refuses a start that is not a step, and names that are missing', () => {
+  it('rejects a start that is not a step, and missing names', () => {
     expect(problemsOf(() => define({ end }, { start: 'x' }))).toEqual([
       'start must name a step of this workflow; got "x"',
     ]);
@@ -216,7 +216,7 @@ describe('defineWorkflow()', () => {
 });
 
 describe('toMermaid()', () => {
-  it('draws every step and every way', () => {
+  it('draws every step and every transition', () => {
     expect(toMermaid(onboarding)).toBe(
       [
         'flowchart TD',
@@ -246,7 +246,7 @@ describe('toMermaid()', () => {
     expect(drawing).toContain('  class s1 current\n');
   });
 
-  it('escapes what Mermaid would read as its own', () => {
+  it("escapes the characters of Mermaid's syntax", () => {
     const drawing = toMermaid(define({ 'a"]': email('end'), end }));
     expect(drawing).toContain('s0["a#34;]: send tpl_1"]');
   });

@@ -58,7 +58,7 @@ describe('two deployers at once', () => {
     120_000,
   );
 
-  it('of whom one is killed leave one on, or the next deployment does', async () => {
+  it('with one killed leave one version on, or the next deployment does', async () => {
     const kills = fc.record({
       scheduler: fc.scheduler(),
       at: fc.integer({ min: 0, max: 16 }),

@@ -78,7 +78,7 @@ describe('a fault at each call of a deployment', () => {
     ].map(([times = 1, retries = 0]) => [name, times, retries, fault] as const),
   );
   it.each(cases)(
-    'leaves one version on or says which: %s, %d times, with %d retries',
+    'leaves one version on or reports which: %s, %d times, with %d retries',
     async (_, times, retries, fault) => {
       const count = await eachCall(async (at) => {
         const { fake, first } = await running();
@@ -125,7 +125,7 @@ it('a version that could not be enabled stays off, and no later deployment enabl
   expect([...fake.project.workflows.values()]).toMatchObject([{ name, enabled: false }]);
 });
 
-it('a switch that fails does not enable the old version where another deployer has enabled a third one', async () => {
+it('a failed switch does not enable the old version if another deployer has enabled a third one', async () => {
   const { fake, first } = await running();
   const third = (await clientOf(fake).workflows.deploy(welcome('Three'))).workflowId ?? '';
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -155,7 +155,7 @@ describe('a kill at each call of a deployment', () => {
     (['before', 'after'] as const).map((moment) => [moment, name, options, behavior] as const),
   );
   it.each(cases)(
-    '%s it took effect leaves at most one on, and the next one goes on: %s',
+    '%s it took effect leaves at most one on, and the next deployment continues: %s',
     async (moment, _name, options, behavior) => {
       const count = await eachCall(async (at) => {
         const { fake } = await running(behavior);
@@ -171,7 +171,7 @@ describe('a kill at each call of a deployment', () => {
     120_000,
   );
 
-  it('is healed by a next deployment that enables nothing, too', async () => {
+  it('is repaired by the next deployment, also by one that enables nothing', async () => {
     await eachCall(async (at) => {
       const { fake } = await running();
       const { fetch, dead } = dyingAt(at, 'after', fake);
@@ -214,7 +214,7 @@ function dyingAt(at: number, moment: 'before' | 'after', fake: FakeMessaging) {
 }
 
 describe('an abort at each call of a deployment', () => {
-  it('rejects with its reason when all is taken back, and says what is on otherwise', async () => {
+  it('rejects with its reason if everything was undone, and otherwise reports what is on', async () => {
     const count = await eachCall(async (at) => {
       const { fake, first } = await running();
       const controller = new AbortController();
@@ -248,12 +248,12 @@ describe('an abort at each call of a deployment', () => {
   });
 });
 
-describe('a service that does not keep what was sent', () => {
+describe('a service that does not store what was sent', () => {
   it.each<[string, (name: string) => unknown]>([
     ['drops the mark', () => 'Welcome'],
     ['cuts names', (name) => name.slice(0, 12)],
     ['shows no name', () => undefined],
-  ])('and %s leaves nothing behind', async (_, shownName) => {
+  ])('and %s leaves no workflow behind', async (_, shownName) => {
     const fake = createFakeMessaging();
     const fetch: typeof fake.fetch = async (input, init) => {
       const answer = await fake.fetch(input, init);
@@ -273,7 +273,7 @@ describe('a service that does not keep what was sent', () => {
     expect(fake.project.workflows.size).toBe(0);
   });
 
-  it('loses a setting: says which, and leaves nothing behind', async () => {
+  it('and loses a setting: the error names it, and no workflow is left behind', async () => {
     const fake = createFakeMessaging();
     const fetch: typeof fake.fetch = async (input, init) => {
       const answer = await fake.fetch(input, init);

@@ -53,7 +53,7 @@ const marked = (name: string): unknown =>
   expect.stringMatching(new RegExp(`^${name} · [0-9a-f]{6}$`));
 
 describe('a first deployment', () => {
-  it('makes the whole graph, disabled, and its name carries the mark of the version', async () => {
+  it('creates the whole graph, disabled, with the mark of the version in its name', async () => {
     const { workflowId, name, stepIds, operations } = await deploy(onboarding);
     expect(live()).toEqual([
       {
@@ -92,7 +92,7 @@ describe('a first deployment', () => {
     ]);
   });
 
-  it('made twice is one, and changes nothing the second time', async () => {
+  it('made twice changes nothing the second time', async () => {
     const first = await deploy(onboarding, { enable: true });
     const before = live();
     const count = changes().length;
@@ -110,7 +110,7 @@ describe('a first deployment', () => {
     expect(live()).toMatchObject([{ name: marked('Onboarding'), enabled: true }]);
   });
 
-  it('takes further fields of the workflow, its steps and transitions as they are', async () => {
+  it('sends further fields of the workflow, its steps and transitions unchanged', async () => {
     const definition = defineWorkflow({
       name: 'Welcome',
       trigger: { event: 'signed_up' },
@@ -151,7 +151,7 @@ describe('templates', () => {
       },
     });
 
-  it.each([false, true])('must exist before anything is made, dryRun %s', async (dryRun) => {
+  it.each([false, true])('must exist before anything is created, dryRun %s', async (dryRun) => {
     await expect(
       deploy(withTemplate('tpl_welcome'), { enable: true, dryRun }),
     ).rejects.toMatchObject({
@@ -187,7 +187,7 @@ describe('templates', () => {
 });
 
 describe('a new version', () => {
-  it('stays off beside the one that runs, until it is enabled', async () => {
+  it('stays off next to the running version until it is enabled', async () => {
     const first = await deploy(welcome('One'), { enable: true });
     const second = await deploy(welcome('Two'));
     expect(second.workflowId).not.toBe(first.workflowId);
@@ -196,7 +196,7 @@ describe('a new version', () => {
     expect(onNow().map(({ id }) => id)).toEqual([second.workflowId]);
   });
 
-  it('is marked, takes the place of the one that runs, and then gets its final mark', async () => {
+  it('is marked as switching, replaces the running version, and then gets its final mark', async () => {
     const first = await deploy(welcome('One'), { enable: true });
     const before = fake.requests.length;
     const { workflowId, name, replaced, gap, notes } = await deploy(welcome('Two'), {
@@ -216,7 +216,7 @@ describe('a new version', () => {
     expect(fake.outbox.map(({ subject }) => subject)).toEqual(['Two']);
   });
 
-  it('goes back to an old one by deploying that again', async () => {
+  it('is replaced by an old one if that is deployed again', async () => {
     const first = await deploy(welcome('One'), { enable: true });
     await deploy(welcome('Two'), { enable: true });
     const back = await deploy(welcome('One'), { enable: true });
@@ -225,7 +225,7 @@ describe('a new version', () => {
     expect(fake.project.workflows.size).toBe(2);
   });
 
-  it('is told by a dry run, with the executions that still run, and nothing is sent', async () => {
+  it('is reported by a dry run, with the running executions, and nothing is changed', async () => {
     const slow = defineWorkflow({
       name: 'Welcome',
       trigger: { event: 'signed_up' },
@@ -258,14 +258,14 @@ describe('a new version', () => {
   });
 });
 
-describe('a workflow that was not deployed from here', () => {
+describe('a workflow that was not deployed from a definition', () => {
   const foreign = async (eventName = 'signed_up') => {
     const { id } = await clientOf().workflows.create({ name: 'Welcome', eventName });
     await clientOf().workflows.update(id, { enabled: true });
     return id;
   };
 
-  it('is not touched', async () => {
+  it('is not changed', async () => {
     const id = await foreign();
     const count = changes().length;
     await expect(deploy(welcome('One'), { enable: true })).rejects.toMatchObject({
@@ -276,7 +276,7 @@ describe('a workflow that was not deployed from here', () => {
     expect(changes()).toHaveLength(count);
   });
 
-  it('is replaced when it is named, and not in the way later', async () => {
+  it('is replaced if `replaces` names it, and does not stop later deployments', async () => {
     const replaces = await foreign();
     const { workflowId, replaced } = await deploy(welcome('One'), { enable: true, replaces });
     expect(replaced).toMatchObject([{ workflowId: replaces, name: 'Welcome' }]);
@@ -284,14 +284,14 @@ describe('a workflow that was not deployed from here', () => {
     expect((await deploy(welcome('One'), { enable: true })).operations).toEqual([]);
   });
 
-  it('is in the way again when somebody enables it: contacts would be mailed twice', async () => {
+  it('stops a deployment if somebody enables it again: contacts would be mailed twice', async () => {
     const replaces = await foreign();
     await deploy(welcome('One'), { enable: true, replaces });
     await clientOf().workflows.update(replaces, { enabled: true });
     await expect(deploy(welcome('Two'))).rejects.toMatchObject({ code: 'WORKFLOW_EXISTS' });
   });
 
-  it('is another one when it starts with another event', async () => {
+  it('does not count if it starts with another event', async () => {
     await foreign('other');
     await deploy(welcome('One'), { enable: true });
     expect(fake.project.workflows.size).toBe(2);
@@ -305,8 +305,8 @@ describe('a workflow that was not deployed from here', () => {
   });
 });
 
-describe('what a colleague has changed', () => {
-  it('in the version that runs is left alone by deploying it again', async () => {
+describe('the change of a colleague', () => {
+  it('in the running version stays if that version is deployed again', async () => {
     const { workflowId = '', stepIds } = await deploy(welcome('One'), { enable: true });
     const config = { subject: 'Edited', body: 'Hi' };
     await clientOf().workflows.steps.update(workflowId, stepIds['hello'] ?? '', { config });
@@ -354,7 +354,7 @@ describe('what a colleague has changed', () => {
 });
 
 describe('prune', () => {
-  it('deletes the disabled versions that still are what was deployed', async () => {
+  it('deletes the disabled versions that are unchanged since their deployment', async () => {
     await deploy(onboardingOf('a'), { enable: true });
     await deploy(onboardingOf('b'), { enable: true });
     const { workflowId, operations, kept } = await deploy(onboardingOf('c'), {
@@ -378,7 +378,7 @@ describe('prune', () => {
     expect(fake.project.workflows.size).toBe(1);
   });
 
-  it('says in a dry run what it would delete', async () => {
+  it('reports in a dry run what it would delete', async () => {
     const { workflowId } = await deploy(welcome('One'), { enable: true });
     const settings = { enable: true, prune: true, dryRun: true };
     const { operations } = await deploy(welcome('Two'), settings);
@@ -416,16 +416,19 @@ describe('a service', () => {
     },
   ];
 
-  it.each(shapes)('that answers as %j has it deployed, switched and pruned', async (behavior) => {
-    fake = createFakeMessaging({ behavior });
-    await deploy(onboarding, { enable: true });
-    await deploy(onboardingOf('New'), { enable: true, prune: true });
-    expect((await deploy(onboardingOf('New'), { enable: true })).operations).toEqual([]);
-    expect(live()).toMatchObject([{ name: marked('Onboarding'), enabled: true }]);
-    await clientOf().track({ email: 'ann@example.com', event: 'signed_up' });
-    await fake.advance('3d');
-    expect(fake.outbox.map(({ subject }) => subject)).toEqual(['New', 'Go pro']);
-  });
+  it.each(shapes)(
+    'that responds as in %j gets the workflow deployed, switched and pruned',
+    async (behavior) => {
+      fake = createFakeMessaging({ behavior });
+      await deploy(onboarding, { enable: true });
+      await deploy(onboardingOf('New'), { enable: true, prune: true });
+      expect((await deploy(onboardingOf('New'), { enable: true })).operations).toEqual([]);
+      expect(live()).toMatchObject([{ name: marked('Onboarding'), enabled: true }]);
+      await clientOf().track({ email: 'ann@example.com', event: 'signed_up' });
+      await fake.advance('3d');
+      expect(fake.outbox.map(({ subject }) => subject)).toEqual(['New', 'Go pro']);
+    },
+  );
 });
 
 it('reports the gap of a switch in real times', async () => {

@@ -102,7 +102,7 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
     expect(calls(fake)).toBe(1);
   });
 
-  it('makes jobs of equal content, and those of one id in two queues, each for itself', async () => {
+  it('makes jobs with equal content, and jobs with one id in two queues, separately', async () => {
     const { fake, client } = service();
     const { save } = shelf();
     const run = open(client(), { save });
@@ -110,7 +110,7 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
     expect(fake.files).toHaveLength(3);
   });
 
-  it('tries again to save the same file where saving failed', async () => {
+  it('tries again to save the same file if saving failed', async () => {
     const { fake, client } = service();
     let tries = 0;
     const save = () =>
@@ -123,7 +123,7 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
     expect(fake.files).toHaveLength(1);
   });
 
-  it('makes a file anew that failed in an earlier try', async () => {
+  it('makes a file again that failed in an earlier attempt', async () => {
     const { fake, client } = service();
     const { save } = shelf();
     fake.outcome({ status: 'error' });
@@ -135,7 +135,7 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
   });
 
   describe('at a stop', () => {
-    it('hands back what is not sent', async () => {
+    it('returns unsent jobs', async () => {
       const { fake, client } = service();
       const { save } = shelf();
       const stopping = new AbortController();
@@ -149,7 +149,7 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
       expect(calls(fake)).toBe(1);
     });
 
-    it('waits for the answer to a call that has left, and hands its job back to be followed', async () => {
+    it('waits for the response to a sent call, and returns its job', async () => {
       const { fake, client } = service();
       const { saved, save } = shelf();
       const stopping = new AbortController();
@@ -166,7 +166,7 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
       expect(calls(fake)).toBe(1);
     });
 
-    it('takes back what it was about to claim, and hands it back unsent', async () => {
+    it('withdraws a claim that is being written, and returns the job unsent', async () => {
       const { fake, journal, client } = service();
       const { save } = shelf();
       const stopping = new AbortController();
@@ -190,7 +190,7 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
       expect(calls(fake)).toBe(1);
     });
 
-    it('hands back what comes back from its call unsent', async () => {
+    it('returns a job whose call was not sent', async () => {
       const { fake, client } = service();
       const { save } = shelf();
       const stopping = new AbortController();
@@ -202,7 +202,7 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
       expect(fake.files).toEqual([]);
     });
 
-    it('ends what may have been sent as unknown', async () => {
+    it('ends a job that may have been sent as unknown', async () => {
       const { fake, client } = service();
       const { save } = shelf();
       const stopping = new AbortController();
@@ -228,7 +228,7 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
     });
   });
 
-  it('never sends again what may have been sent, however often it is handed out', async () => {
+  it('never sends a job again that may have been sent, however often the engine hands it out', async () => {
     const { fake, client } = service();
     const { saved, save } = shelf();
     fake.fail(videoEndpoint, { loseAnswer: true });
@@ -240,7 +240,7 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
     expect(saved).toEqual([]);
   });
 
-  it('hands back the job of another owner, and never asks for it with its own key', async () => {
+  it('returns the job of another owner, and never requests it with its own key', async () => {
     const { fake, client } = service();
     const { saved, save } = shelf();
     const [one, other] = ['one', 'other'].map((group) => client({ rateLimit: { group } }));
@@ -262,7 +262,7 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
     ['a list', [video()], '`data` must be the video or the speech itself'],
     ['a video without a voice', { ...video(), voiceId: undefined }, 'voiceId'],
     ['a format that does not exist', speech({ format: 'ogg' as 'mp3' }), 'format'],
-  ])('refuses %s for good, before the network', async (_, data, message) => {
+  ])('fails %s for good, before a request', async (_, data, message) => {
     const { fake, client } = service();
     const heard = await open(client(), { save: shelf().save })({ id: '1', data });
     expect(heard).toMatchObject({ is: words.hopeless });
@@ -270,7 +270,7 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
     expect(fake.requests).toEqual([]);
   });
 
-  it('refuses other data under the id of a job that was submitted', async () => {
+  it('rejects other data under the id of a submitted job', async () => {
     const { fake, client } = service();
     const run = open(client(), { save: shelf().save });
     await run({ id: '1', data: speech() });
@@ -280,7 +280,7 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
     expect(calls(fake)).toBe(1);
   });
 
-  it('waits while the service cannot be reached, from the start on: no try is lost to an outage', async () => {
+  it('waits while the service cannot be reached, from the start: an outage uses up no attempt', async () => {
     const { fake, client } = service();
     let refusals = 0;
     const fetch: typeof globalThis.fetch = (input, init) =>
@@ -312,7 +312,7 @@ export function engineContract(open: OpenWorker, words: EngineWords): void {
     expect(calls(fake)).toBe(1);
   });
 
-  it('refuses a client without a journal, and what is no client or no `save`, at once', () => {
+  it('rejects at once a client without a journal, another value than a client, and a missing `save`', () => {
     const { fake, client } = service();
     const { save } = shelf();
     const bare = new MediaClient(fake.options);
