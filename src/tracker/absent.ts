@@ -4,20 +4,20 @@ import type { DropReason, Tracker } from './types.js';
 /** A tracker that drops every event and does nothing else, for places without one, such as a server. */
 export const absentTracker = (reason?: DropReason): Tracker => ({
   pending: 0,
-  consent: { grant: nothing, deny: done },
-  identify: nothing,
+  consent: { grant: doNothing, deny: resolveNothing },
+  identify: doNothing,
   track: () => ({
     id: newId('postreel:'),
     outcome: Promise.resolve({ status: 'dropped', reason }),
   }),
   flush: () => Promise.resolve(true),
-  reset: done,
+  reset: resolveNothing,
   stats: () => ({}),
-  pause: nothing,
-  resume: nothing,
-  on: () => nothing,
-  dispose: nothing,
+  pause: doNothing,
+  resume: doNothing,
+  on: () => doNothing,
+  dispose: doNothing,
 });
 
-const nothing = () => undefined;
-const done = () => Promise.resolve();
+const doNothing = () => undefined;
+const resolveNothing = () => Promise.resolve();

@@ -25,11 +25,11 @@ export const merge = (one: Decisions, other: Decisions): Decisions => ({
 });
 
 /** True if the first copy has a decision that the second one lacks. */
-export const isAhead = (one: Decisions, other: Decisions): boolean =>
+export const hasNewer = (one: Decisions, other: Decisions): boolean =>
   one.erasedAt > other.erasedAt || one.deniedAt > other.deniedAt || one.grantedAt > other.grantedAt;
 
 /** Adds a decision, later than all known decisions and not before `now`. */
-export const decided = (known: Decisions, decision: Decision, now: number): Decisions => {
+export const addDecision = (known: Decisions, decision: Decision, now: number): Decisions => {
   const at = Math.max(now, known.erasedAt + 1, known.deniedAt + 1, known.grantedAt + 1);
   return merge(known, {
     erasedAt: decision === 'granted' ? 0 : at,

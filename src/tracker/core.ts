@@ -1,24 +1,24 @@
 import { type Decision, isDenied } from './consent.js';
 import { copyOf, snapshot } from './data.js';
 import { createNotices } from './notices.js';
-import { checkedOptions, emailOf, newId, prefixOf } from './options.js';
-import type { Life, Place } from './page.js';
+import { checkOptions, emailOf, newId, prefixOf } from './options.js';
+import type { PageListener, TrackerEnvironment } from './page.js';
 import {
-  type End,
+  type EventEnd,
   type QueuedEvent,
   type EventRecord,
   isFinal,
   isRejection,
   MAX_WAIT_MS,
   Queue,
-  type Store,
+  type EventStore,
 } from './queue.js';
 import {
   budgetOfPage,
   bytesOf,
   openRequestsOfPage,
-  request,
-  type Target,
+  sendEvents,
+  type TrackEndpoint,
   urlOf,
 } from './request.js';
 import { createStore } from './store.js';
@@ -41,9 +41,9 @@ const STORE_FAILED =
   'The storage failed. What is not delivered when the page ends may be lost, and a decision forgotten.';
 
 /** An event that waits for consent, with the arguments of its `track()` call. */
-interface Held {
+interface HeldEvent {
   readonly tracked: Tracked;
-  readonly asked: TimedEvent;
+  readonly input: TimedEvent;
 }
 
 /** An event with the time at which it was tracked. */
@@ -53,15 +53,15 @@ type TimedEvent = PendingEvent & { readonly at: number };
  * One tracker: takes events in, passes them to the queue, and reports their outcomes. None of its methods
  * throws.
  */
-export class Core implements Life {
+export class Core implements PageListener {
   readonly notices = createNotices();
   readonly counts: TrackerStats = {};
   readonly queue: Queue;
   readonly #options: TrackerOptions;
-  readonly #place: Place;
+  readonly #environment: TrackerEnvironment;
   readonly #prefix: string;
-  readonly #target: Target;
-  readonly #store: Store;
+  readonly #endpoint: TrackEndpoint;
+  readonly #store: EventStore;
   readonly #tabs: Tabs;
   readonly #stop: () => void;
   /** The outcomes and the requests of the events that have not ended, by event id. */
@@ -72,7 +72,7 @@ export class Core implements Life {
   /** Called after each change of the queue, while `flush()` waits. */
   readonly #onPump = new Set<() => void>();
   /** Events that wait in memory for consent. `beforeSend` has not been called with them yet. */
-  #held: readonly Held[] = [];
+  #held: readonly HeldEvent[] = [];
   #consent: TrackerOptions['consent'];
   #isBegun = false;
   #isDisposed = false;
@@ -80,37 +80,37 @@ export class Core implements Life {
   #nextAt = Infinity;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(given: TrackerOptions, place: Place) {
-    const options = checkedOptions(given);
+  constructor(given: TrackerOptions, environment: TrackerEnvironment) {
+    const options = checkOptions(given);
     const { proxy, publicKey, fetch, storage, limit } = options;
     this.#options = options;
-    this.#place = place;
+    this.#environment = environment;
     this.#consent = options.consent;
     this.#prefix = prefixOf(options);
     // A proxy keeps the key: this page must not send one.
     const baseUrl = options.baseUrl.replace(/\/+$/, '');
-    this.#target = { baseUrl, fetch, publicKey: proxy ? undefined : publicKey };
+    this.#endpoint = { baseUrl, fetch, publicKey: proxy ? undefined : publicKey };
     const owner = newId(this.#prefix);
     this.#store = createStore({
       prefix: this.#prefix,
-      open: place.openStore,
-      keepsEvents: storage !== 'memory' && !place.memoryReason,
+      open: environment.openStore,
+      keepsEvents: storage !== 'memory' && !environment.memoryReason,
       onFailure: () => this.notices.warn(STORE_FAILED),
     });
     this.queue = this.#queueOf(owner, limit);
-    this.#tabs = place.createTabs({
+    this.#tabs = environment.createTabs({
       prefix: this.#prefix,
       queue: () => this.queue,
       onChange: () => this.pump(),
-      onGrant: () => this.#granted(),
+      onGrant: () => this.#onGrant(),
     });
     if (options.email !== undefined && options.email !== '') {
       this.identify(options.email);
     }
-    if (place.memoryReason) {
-      this.notices.warnDeveloper(place.memoryReason);
+    if (environment.memoryReason) {
+      this.notices.warnDeveloper(environment.memoryReason);
     }
-    this.#stop = place.live(this.#prefix, this);
+    this.#stop = environment.observe(this.#prefix, this);
     this.#tabs.open();
     this.#begin();
   }
@@ -123,7 +123,7 @@ export class Core implements Life {
     const tracked = new Tracked(newId(this.#prefix));
     // as: plain JavaScript may pass anything; each field is checked before the event is sent
     const given = { id: tracked.id, event, email, data, at: Date.now() } as TimedEvent;
-    const reason = this.#refusal();
+    const reason = this.#findDropReason();
     if (reason) {
       this.#drop(tracked, given, reason);
     } else {
@@ -142,8 +142,8 @@ export class Core implements Life {
       this.notices.warnDeveloper('identify() needs an email address: events wait for one.');
     }
     this.queue.identify(email);
-    this.#held = this.#held.map(({ asked, ...rest }) => {
-      return { ...rest, asked: { ...asked, email: asked.email ?? email } };
+    this.#held = this.#held.map(({ input, ...rest }) => {
+      return { ...rest, input: { ...input, email: input.email ?? email } };
     });
     this.pump();
   }
@@ -196,7 +196,7 @@ export class Core implements Life {
     this.#nextAt = next;
     const { decisions } = this.queue;
     this.#dropHeld('denied', () => isDenied(decisions));
-    this.#dropHeld('reset', ({ asked }) => asked.at <= decisions.erasedAt);
+    this.#dropHeld('reset', ({ input }) => input.at <= decisions.erasedAt);
     if (next < Infinity) {
       const delayMs = Math.min(MAX_WAIT_MS, Math.max(MIN_TIMER_MS, next - now));
       this.#timer = setTimeout(() => this.pump(), delayMs);
@@ -248,12 +248,12 @@ export class Core implements Life {
         store: this.#store,
         budget: budgetOfPage(),
         now: () => Date.now(),
-        isOnline: this.#place.isOnline,
-        bytesOf: (record) => bytesOf(this.#target, record),
+        isOnline: this.#environment.isOnline,
+        bytesOf: (record) => bytesOf(this.#endpoint, record),
         send: (batch, isKeptAlive) => this.#send(batch, isKeptAlive),
         isOpen: (id) => openRequestsOfPage().has(id),
-        tell: (told) => this.#tabs.tell(told),
-        ended: (entry, end) => this.#ended(entry.record, end),
+        broadcast: (state) => this.#tabs.broadcast(state),
+        onEnd: (entry, end) => this.#handleEnd(entry.record, end),
         emit: this.notices.emit,
       },
       {
@@ -273,18 +273,18 @@ export class Core implements Life {
    * stored ones.
    */
   #begin(): void {
-    if (this.#refusal()) {
+    if (this.#findDropReason()) {
       // Also the events of a tab that ended before it learned of the denial.
       this.#store.erase();
     } else if (this.#consent !== 'pending' && !this.#isBegun) {
       this.#isBegun = true;
-      this.#place.whenShown(() => this.#start());
+      this.#environment.whenShown(() => this.#start());
     }
   }
 
   #start(): void {
     // Consent may have been denied while the page was prerendered.
-    if (this.#refusal()) {
+    if (this.#findDropReason()) {
       this.#isBegun = false;
       return;
     }
@@ -300,7 +300,7 @@ export class Core implements Life {
   }
 
   /** Another open tab has called `grant()`. The option `denied` still applies. */
-  #granted(): void {
+  #onGrant(): void {
     if (this.#consent !== 'denied') {
       this.#consent = 'granted';
       this.#begin();
@@ -308,61 +308,61 @@ export class Core implements Life {
   }
 
   /** The reason why no event may be taken in; `undefined` if events are allowed. */
-  #refusal(): DropReason | undefined {
+  #findDropReason(): DropReason | undefined {
     if (this.#options.honorGpc !== false && hasPrivacyControl()) {
       return 'gpc';
     }
-    this.queue.obey();
+    this.queue.syncDecisions();
     return this.#consent === 'denied' || isDenied(this.queue.decisions) ? 'denied' : undefined;
   }
 
   /** Copies an event, and holds it in memory until there is consent. */
   #take(tracked: Tracked, given: TimedEvent): void {
-    let asked: TimedEvent;
+    let input: TimedEvent;
     try {
       // as: a copy has the shape of what was copied
-      asked = { ...given, data: copyOf(given.data) as PendingEvent['data'] };
+      input = { ...given, data: copyOf(given.data) as PendingEvent['data'] };
     } catch (error) {
       this.notices.warnDeveloper(`track() dropped "${given.event}": ${textOf(error)}.`);
       this.#drop(tracked, given, 'invalid');
       return;
     }
     if (this.queue.isStarted) {
-      this.#admit({ tracked, asked });
+      this.#admit({ tracked, input });
     } else if (this.pending >= (this.#options.maxQueue ?? 500)) {
-      this.#drop(tracked, asked, 'overflow');
+      this.#drop(tracked, input, 'overflow');
     } else {
-      const email = asked.email ?? this.queue.email;
-      this.#held = [...this.#held, { tracked, asked: { ...asked, email } }];
+      const email = input.email ?? this.queue.email;
+      this.#held = [...this.#held, { tracked, input: { ...input, email } }];
     }
   }
 
   /** Filters, checks and stores one event before it returns. */
-  #admit({ tracked, asked }: Held): void {
+  #admit({ tracked, input }: HeldEvent): void {
     const { id } = tracked;
     // Expired events make room for this one.
     this.queue.expire();
     const { maxQueue = 500, maxBytes = 262_144 } = this.#options;
-    const item = this.#filtered({ ...asked, email: asked.email ?? this.queue.email });
+    const item = this.#applyBeforeSend({ ...input, email: input.email ?? this.queue.email });
     if (!item) {
-      this.#drop(tracked, asked, 'filtered');
+      this.#drop(tracked, input, 'filtered');
       return;
     }
     const content = this.#contentOf(item);
     if (!content) {
-      this.#drop(tracked, asked, 'invalid');
+      this.#drop(tracked, input, 'invalid');
       return;
     }
     const { owner } = this.queue;
     const record = {
       id,
-      at: Math.max(asked.at, this.queue.decisions.erasedAt + 1),
+      at: Math.max(input.at, this.queue.decisions.erasedAt + 1),
       owner,
       ...content,
     };
     const length = this.#store.length() + JSON.stringify(record).length;
     if (this.pending >= maxQueue || length > maxBytes) {
-      this.#drop(tracked, asked, 'overflow');
+      this.#drop(tracked, input, 'overflow');
       return;
     }
     this.#count('taken');
@@ -374,14 +374,14 @@ export class Core implements Life {
    * The result of `beforeSend`; `null` if it drops the event, throws, or returns something that is not an
    * event.
    */
-  #filtered(asked: PendingEvent): PendingEvent | null {
+  #applyBeforeSend(input: PendingEvent): PendingEvent | null {
     const { beforeSend } = this.#options;
     if (!beforeSend) {
-      return asked;
+      return input;
     }
     try {
       // as: plain JavaScript may return anything
-      const item = beforeSend(asked) as PendingEvent | null | undefined;
+      const item = beforeSend(input) as PendingEvent | null | undefined;
       if (item === null || typeof item?.event === 'string') {
         return item;
       }
@@ -433,7 +433,7 @@ export class Core implements Life {
     const controller = new AbortController();
     const records = batch.map(({ record }) => record);
     records.forEach(({ id }) => this.#requests.set(id, controller));
-    const answerTo = await request(this.#target, {
+    const answerTo = await sendEvents(this.#endpoint, {
       records,
       isKeptAlive,
       signal: controller.signal,
@@ -442,7 +442,7 @@ export class Core implements Life {
       this.#requests.delete(id);
       this.#explain(answerTo(index).status);
     });
-    this.queue.answered(batch, answerTo);
+    this.queue.handleAnswers(batch, answerTo);
     // Also ends a request that timed out and may never end.
     controller.abort();
     this.pump();
@@ -459,7 +459,7 @@ export class Core implements Life {
         status < 400
           ? 'answers with a redirect: set baseUrl to where it leads'
           : `answers ${status}: check the key and the address`;
-      this.notices.warnDeveloper(`${urlOf(this.#target)} ${what}. Events are kept.`);
+      this.notices.warnDeveloper(`${urlOf(this.#endpoint)} ${what}. Events are kept.`);
     }
   }
 
@@ -475,7 +475,7 @@ export class Core implements Life {
     }
   }
 
-  #ended({ id, event, email, data }: EventRecord, end: End): void {
+  #handleEnd({ id, event, email, data }: EventRecord, end: EventEnd): void {
     const tracked = this.#tracked.get(id);
     const detail = { id, event, email, data };
     this.#tracked.delete(id);
@@ -503,15 +503,15 @@ export class Core implements Life {
     }
   }
 
-  #drop(tracked: Tracked, asked: PendingEvent, reason: DropReason): void {
+  #drop(tracked: Tracked, input: PendingEvent, reason: DropReason): void {
     this.#tracked.set(tracked.id, tracked);
-    this.#ended({ ...asked, at: 0, owner: '' }, reason);
+    this.#handleEnd({ ...input, at: 0, owner: '' }, reason);
   }
 
-  #dropHeld(reason: DropReason, isDropped: (held: Held) => boolean): void {
+  #dropHeld(reason: DropReason, isDropped: (held: HeldEvent) => boolean): void {
     const dropped = this.#held.filter(isDropped);
     this.#held = this.#held.filter((held) => !dropped.includes(held));
-    dropped.forEach(({ tracked, asked }) => this.#drop(tracked, asked, reason));
+    dropped.forEach(({ tracked, input }) => this.#drop(tracked, input, reason));
   }
 
   #count(name: keyof TrackerStats): void {

@@ -22,7 +22,7 @@ type Navigation = EventTarget;
 export const watchExits = (onExit: (isWithinSite: boolean) => void): (() => void) => {
   const { navigation } = globalThis as { navigation?: Navigation };
   const stops: (() => void)[] = [];
-  const on = (
+  const listen = (
     target: Pick<EventTarget, 'addEventListener' | 'removeEventListener'>,
     name: string,
     listener: (event: never) => void,
@@ -31,25 +31,25 @@ export const watchExits = (onExit: (isWithinSite: boolean) => void): (() => void
     stops.push(() => target.removeEventListener(name, listener as EventListener));
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const note = (isWithinSite: boolean) => {
+  const report = (isWithinSite: boolean) => {
     clearTimeout(timer);
     onExit(isWithinSite);
   };
   if ('onpageswap' in globalThis) {
-    on(globalThis, 'pageswap', ({ activation }: PageSwap) => note(!!activation?.entry?.url));
+    listen(globalThis, 'pageswap', ({ activation }: PageSwap) => report(!!activation?.entry?.url));
   } else if (navigation) {
-    on(navigation, 'navigate', ({ destination, downloadRequest }: Navigate) => {
+    listen(navigation, 'navigate', ({ destination, downloadRequest }: Navigate) => {
       if (!destination.sameDocument && downloadRequest === null) {
-        note(originOf(destination.url) === location.origin);
+        report(originOf(destination.url) === location.origin);
         // The navigation may have no effect: the response is a 204, or the visitor stops it.
-        timer = setTimeout(note, MAX_NAVIGATION_MS, false);
+        timer = setTimeout(report, MAX_NAVIGATION_MS, false);
       }
     });
     // The navigation was intercepted: the page stays.
-    on(navigation, 'navigatesuccess', () => note(false));
+    listen(navigation, 'navigatesuccess', () => report(false));
   }
   return () => {
-    note(false);
+    report(false);
     stops.forEach((stop) => stop());
   };
 };

@@ -22,7 +22,7 @@ export interface Notices {
  */
 export const createNotices = (): Notices => {
   const listeners = new Set<readonly [string, (detail: never) => void]>();
-  const told = new Set<string>();
+  const emitted = new Set<string>();
   const emit: Emit = (notice, detail) => {
     for (const [name, listener] of listeners) {
       // Each listener accepts the detail of the notice that it is registered for.
@@ -31,7 +31,7 @@ export const createNotices = (): Notices => {
       }
     }
   };
-  const isNew = (message: string): boolean => !told.has(message) && !!told.add(message);
+  const isNew = (message: string): boolean => !emitted.has(message) && !!emitted.add(message);
   const warn = (message: string) => {
     if (isNew(message)) {
       // Emit later, so that the creator of the tracker can add a listener first.
@@ -47,7 +47,7 @@ export const createNotices = (): Notices => {
     emit,
     warn,
     warnDeveloper: (message) => {
-      if (!told.has(message)) {
+      if (!emitted.has(message)) {
         console.warn(`[postreel tracker] ${message}`);
       }
       warn(message);

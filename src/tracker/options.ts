@@ -41,7 +41,7 @@ export const readOptions = <Options extends object>(
       value = undefined;
     }
     // A flag must be a boolean: the string 'false' would turn it on.
-    if (value != null && !isOfKind(value, kind)) {
+    if (value != null && !hasKind(value, kind)) {
       throw new TypeError(`${name} must be ${kind}`);
     }
     read[name] = value ?? undefined;
@@ -49,7 +49,7 @@ export const readOptions = <Options extends object>(
   return read as Options; // as: each value was checked
 };
 
-const isOfKind = (value: unknown, kind: string): boolean =>
+const hasKind = (value: unknown, kind: string): boolean =>
   /\|/.test(kind)
     ? kind.split('|').some((word) => word === value)
     : kind === 'any' || (typeof value === kind && (typeof value !== 'number' || value >= 0));
@@ -60,7 +60,7 @@ const isOfKind = (value: unknown, kind: string): boolean =>
  *
  * @param isServer True on a server, where variables may be unset while pages are prerendered.
  */
-export const checkedOptions = (given: TrackerOptions, isServer = false): TrackerOptions => {
+export const checkOptions = (given: TrackerOptions, isServer = false): TrackerOptions => {
   const options = readOptions(given, KINDS);
   const { publicKey, proxy, baseUrl, maxAge = 0, limit } = options;
   // Plain JavaScript may omit `baseUrl`.

@@ -2,8 +2,8 @@ import { watchExits } from './exit.js';
 import { openLocalStorage, type TextStore } from './store.js';
 import { createTabs } from './tabs.js';
 
-/** The methods of a tracker that its {@link Place} calls. */
-export interface Life {
+/** The methods of a tracker that its {@link TrackerEnvironment} calls. */
+export interface PageListener {
   /** The page ends, perhaps only for a while. */
   readonly leave: () => void;
   readonly comeBack: () => void;
@@ -17,7 +17,7 @@ export interface Life {
 }
 
 /** The environment of a tracker: a page or an app. A server has none. */
-export interface Place {
+export interface TrackerEnvironment {
   readonly openStore: () => TextStore;
   readonly isOnline: () => boolean;
   readonly createTabs: typeof createTabs;
@@ -26,21 +26,22 @@ export interface Place {
   /** Why events are kept in memory only, whatever the options say. */
   readonly memoryReason?: string | undefined;
   /** Listens to the events of the page or app; returns the function that stops it. */
-  readonly live: (prefix: string, life: Life) => () => void;
+  readonly observe: (prefix: string, listener: PageListener) => () => void;
 }
 
-const OF_EXTENSION = 'In a content script localStorage belongs to the site: events stay in memory.';
+const CONTENT_SCRIPT_REASON =
+  'In a content script localStorage belongs to the site: events stay in memory.';
 
 /** The page of a browser; `undefined` on a server. */
-export const pageOfBrowser = (): Place | undefined =>
+export const pageOfBrowser = (): TrackerEnvironment | undefined =>
   // `document` is absent on a server, whatever the types say.
   (globalThis.document as Document | undefined) && {
     openStore: openLocalStorage,
     isOnline: () => navigator.onLine,
     createTabs,
     whenShown,
-    memoryReason: isContentScript() ? OF_EXTENSION : undefined,
-    live,
+    memoryReason: isContentScript() ? CONTENT_SCRIPT_REASON : undefined,
+    observe,
   };
 
 /** Waits until a prerendered page is shown: the visitor may never see it. */
@@ -56,33 +57,33 @@ const whenShown = (work: () => void): void => {
 /** True in the content script of a browser extension. */
 const isContentScript = (): boolean => {
   const { chrome, browser } = globalThis as Record<string, unknown>;
-  const isOfExtension = [chrome, browser].some((api) => {
+  const isExtension = [chrome, browser].some((api) => {
     const { runtime } = Object(api) as { runtime?: { id?: unknown } };
     return !!runtime?.id;
   });
-  return isOfExtension && /^http/.test(location.protocol);
+  return isExtension && /^http/.test(location.protocol);
 };
 
-const live = (prefix: string, life: Life): (() => void) => {
-  const look = () => life.look();
+const observe = (prefix: string, listener: PageListener): (() => void) => {
+  const look = () => listener.look();
   const stopListening = listen({
-    pagehide: () => life.leave(),
+    pagehide: () => listener.leave(),
     pageshow: ({ persisted }: PageTransitionEvent) => {
       if (persisted) {
-        life.comeBack();
+        listener.comeBack();
       }
     },
-    online: () => life.retryNow(),
+    online: () => listener.retryNow(),
     focus: look,
     storage: ({ key, newValue }: StorageEvent) => {
       if (key === null || key === `${prefix}consent`) {
-        life.pump();
+        listener.pump();
       } else if (key.startsWith(prefix) && newValue?.includes('"owner":""')) {
-        life.look();
+        listener.look();
       }
     },
   });
-  const stopWatching = watchExits((isWithinSite) => life.noteExit(isWithinSite));
+  const stopWatching = watchExits((isWithinSite) => listener.noteExit(isWithinSite));
   // On a phone a tab that becomes visible again gets no focus event.
   addEventListener('visibilitychange', look);
   return () => {

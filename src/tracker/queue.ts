@@ -1,8 +1,8 @@
 import {
   type Decision,
   type Decisions,
-  decided,
-  isAhead,
+  addDecision,
+  hasNewer,
   isDenied,
   merge,
   UNDECIDED,
@@ -47,7 +47,7 @@ export interface QueuedEvent {
   failures: number;
   /** The next try is not before this time, in milliseconds since 1970. */
   until: number;
-  /** The bytes that this event has reserved in the page's {@link Budget}. */
+  /** The bytes that this event has reserved in the page's {@link KeepaliveBudget}. */
   reserved: number;
 }
 
@@ -55,16 +55,16 @@ export interface QueuedEvent {
  * The response to one event: status 0 when the request failed without a response, -1 when none came within
  * the time limit.
  */
-export interface Answer {
+export interface EventAnswer {
   readonly status: number;
   readonly retryAfter?: string | null | undefined;
 }
 
 /** How an event ends for this tab; `elsewhere`: another tab owns it now. */
-export type End = 'delivered' | 'unconfirmed' | 'elsewhere' | DropReason;
+export type EventEnd = 'delivered' | 'unconfirmed' | 'elsewhere' | DropReason;
 
 /** The state that a tab sends to the other tabs. */
-export interface Told {
+export interface TabState {
   readonly decisions: Decisions;
   /** All tabs wait until this time after a 429, in milliseconds since 1970. */
   readonly pausedUntil: number;
@@ -73,7 +73,7 @@ export interface Told {
 }
 
 /** The store in which events and decisions outlive a page. Its methods never throw. */
-export interface Store {
+export interface EventStore {
   /** False if events are kept in memory only: by configuration, or after the first failure of the store. */
   readonly keepsEvents: boolean;
   readonly get: (id: string) => EventRecord | undefined;
@@ -94,7 +94,7 @@ export interface Store {
  * The bytes of `keepalive` requests in flight, which the browser limits for the whole page. All trackers of
  * the page share this budget.
  */
-export interface Budget {
+export interface KeepaliveBudget {
   /** Reserves bytes; returns false if fewer are left. */
   readonly take: (bytes: number) => boolean;
   readonly giveBack: (bytes: number) => void;
@@ -105,18 +105,18 @@ export interface Budget {
  * current step has ended.
  */
 export interface Ports {
-  readonly store: Store;
-  readonly budget: Budget;
+  readonly store: EventStore;
+  readonly budget: KeepaliveBudget;
   readonly now: () => number;
   /** Only a hint: browsers report "offline" for some connections that work. */
   readonly isOnline: () => boolean;
   readonly bytesOf: (record: EventRecord) => number;
-  /** Sends one request, then calls `answered()` with the responses. */
+  /** Sends one request, then calls `handleAnswers()` with the responses. */
   readonly send: (batch: readonly QueuedEvent[], isKeptAlive: boolean) => void;
   /** True while a request of a disposed tracker of this page with this event is in flight. */
   readonly isOpen: (id: string) => boolean;
-  readonly tell: (told: Told) => void;
-  readonly ended: (entry: QueuedEvent, end: End) => void;
+  readonly broadcast: (tabState: TabState) => void;
+  readonly onEnd: (entry: QueuedEvent, end: EventEnd) => void;
   readonly emit: <Notice extends 'retry' | 'paused' | 'blocked'>(
     notice: Notice,
     detail: TrackerNotices[Notice],
@@ -124,7 +124,7 @@ export interface Ports {
 }
 
 /** The options of a queue. Times are in milliseconds. */
-export interface QueueOptions {
+export interface TrackerQueueOptions {
   /** The name of this tab. */
   readonly owner: string;
   readonly delivery: 'no-duplicates' | 'no-loss';
@@ -184,7 +184,7 @@ export class Queue {
   /** The argument of the last `leave()`. */
   #isPageOver = false;
   readonly #ports: Ports;
-  readonly #options: QueueOptions;
+  readonly #options: TrackerQueueOptions;
   /** When the contact was set; a later erasure removes the contact too. */
   #identifiedAt = 0;
   #hasDecided = false;
@@ -210,7 +210,7 @@ export class Queue {
   #slots: number;
   #slotsAt = 0;
 
-  constructor(ports: Ports, options: QueueOptions) {
+  constructor(ports: Ports, options: TrackerQueueOptions) {
     this.#ports = ports;
     this.#options = options;
     this.owner = options.owner;
@@ -248,7 +248,7 @@ export class Queue {
   /** Called when consent is given and the page is visible: stores the events that were kept in memory. */
   start(): void {
     this.isStarted = true;
-    this.obey();
+    this.syncDecisions();
     if (this.isAllowed) {
       this.entries.filter(({ isStored }) => !isStored).forEach((entry) => this.#save(entry));
     }
@@ -260,7 +260,7 @@ export class Queue {
    * Returns when to call `pump()` again, in the clock's milliseconds; `Infinity` if time alone does not help.
    */
   pump(): number {
-    this.obey();
+    this.syncDecisions();
     this.expire();
     if (!this.isAllowed || this.isLeft || this.isPaused) {
       return Infinity;
@@ -292,12 +292,12 @@ export class Queue {
    * Ends events or keeps them, according to the responses of one request. A request counts as one failure,
    * whatever its number of events.
    */
-  answered(batch: readonly QueuedEvent[], answerTo: (index: number) => Answer): void {
+  handleAnswers(batch: readonly QueuedEvent[], answerTo: (index: number) => EventAnswer): void {
     this.#delayMs = undefined;
     // Another tab may have erased an event of this batch. Read the decisions first, so that the response does
     // not store the event again.
-    this.obey();
-    batch.forEach((entry, index) => this.#answered(entry, answerTo(index)));
+    this.syncDecisions();
+    batch.forEach((entry, index) => this.#handleAnswer(entry, answerTo(index)));
   }
 
   /**
@@ -310,14 +310,14 @@ export class Queue {
    *   page still receives the responses, and they decide.
    */
   leave(isPageOver = true): void {
-    this.obey();
+    this.syncDecisions();
     this.isLeft = true;
     this.#isPageOver = isPageOver;
     const sentOwner = isPageOver ? NOBODY : this.owner;
     const isReachable = !this.#unanswered && this.#isOver(this.#waitsUntil());
     const batch: QueuedEvent[] = [];
     for (const entry of this.entries) {
-      if (!this.#isOurs(entry, [this.owner])) {
+      if (!this.#checkOwner(entry, [this.owner])) {
         continue;
       }
       const isNext = batch.length < MAX_AT_EXIT && this.#isForExit(entry, isReachable);
@@ -350,7 +350,7 @@ export class Queue {
         entry.record = { ...entry.record, owner: this.owner };
       }
     }
-    this.obey();
+    this.syncDecisions();
   }
 
   /** Ends the wait after a failure, but not the pause after a 429, which the service requested. */
@@ -361,11 +361,11 @@ export class Queue {
 
   /** Sets the contact, also of the waiting events that were tracked without one. */
   identify(email: string | undefined): void {
-    this.obey();
+    this.syncDecisions();
     this.email = email;
     this.#identifiedAt = Math.max(this.#ports.now(), this.decisions.erasedAt + 1);
     for (const entry of this.entries) {
-      if (!entry.record.email && this.#isOurs(entry, [this.owner])) {
+      if (!entry.record.email && this.#checkOwner(entry, [this.owner])) {
         this.#change(entry, { email });
       }
     }
@@ -377,10 +377,10 @@ export class Queue {
     // The decision must be later than every known event, even if the clock was set back in the meantime.
     const times = [...this.entries.map(({ record }) => record), ...store.all()].map(({ at }) => at);
     const at = Math.max(now(), this.#identifiedAt, ...times);
-    this.hear(decided(this.decisions, decision, at));
+    this.applyDecisions(addDecision(this.decisions, decision, at));
     const stored = store.decisions();
-    if (isAhead(stored, this.decisions)) {
-      this.hear(decided(merge(this.decisions, stored), decision, at));
+    if (hasNewer(stored, this.decisions)) {
+      this.applyDecisions(addDecision(merge(this.decisions, stored), decision, at));
     }
     const erased = decision === 'granted' ? 0 : store.erase();
     // `reset()` without consent and with an empty store writes nothing. A denial must be written, and so must
@@ -389,17 +389,19 @@ export class Queue {
       this.#hasDecided = true;
       store.saveDecisions(this.decisions);
     }
-    this.#ports.tell(decision === 'granted' ? { ...this.told, isGrant: true } : this.told);
+    this.#ports.broadcast(
+      decision === 'granted' ? { ...this.tabState, isGrant: true } : this.tabState,
+    );
   }
 
   /**
    * Reads the decisions of all tabs from the store, and writes them back if another script has cleared them.
    */
-  obey(): void {
+  syncDecisions(): void {
     const { store } = this.#ports;
     const stored = store.decisions();
-    this.hear(stored);
-    if (isAhead(this.decisions, stored) && (this.isStarted || this.#hasDecided)) {
+    this.applyDecisions(stored);
+    if (hasNewer(this.decisions, stored) && (this.isStarted || this.#hasDecided)) {
       store.saveDecisions(this.decisions);
     }
   }
@@ -408,16 +410,16 @@ export class Queue {
    * Applies decisions from the store or from another tab: drops the erased events, and the contact if it is
    * older than the erasure.
    */
-  hear(heard: Decisions): void {
+  applyDecisions(received: Decisions): void {
     const before = this.decisions;
-    if (!isAhead(heard, before)) {
+    if (!hasNewer(received, before)) {
       return;
     }
-    this.decisions = merge(before, heard);
+    this.decisions = merge(before, received);
     if (this.decisions.erasedAt >= this.#identifiedAt) {
       this.email = undefined;
     }
-    const reason = heard.deniedAt > before.deniedAt ? 'denied' : 'reset';
+    const reason = received.deniedAt > before.deniedAt ? 'denied' : 'reset';
     for (const entry of this.entries) {
       if (!this.#isAlive(entry.record)) {
         this.#end(entry, reason);
@@ -440,7 +442,7 @@ export class Queue {
   }
 
   /** The state that other tabs must know. */
-  get told(): Told {
+  get tabState(): TabState {
     return { decisions: this.decisions, pausedUntil: this.#pausedUntil };
   }
 
@@ -458,9 +460,9 @@ export class Queue {
    */
   readAll(): readonly EventRecord[] {
     const { store } = this.#ports;
-    this.obey();
+    this.syncDecisions();
     const records = store.all().filter((record) => {
-      const isAlive = this.#keepsAlive(record);
+      const isAlive = this.#keepIfAlive(record);
       if (isAlive) {
         this.pauseUntil(record.waitUntil ?? 0);
       }
@@ -496,10 +498,10 @@ export class Queue {
    * others were overwritten by another tab.
    */
   adopt(): void {
-    this.obey();
+    this.syncDecisions();
     for (const id of this.#claims) {
       const record = this.#ports.store.get(id);
-      if (!record || record.owner !== this.owner || !this.#keepsAlive(record)) {
+      if (!record || record.owner !== this.owner || !this.#keepIfAlive(record)) {
         continue;
       }
       const known = this.entries.find((entry) => entry.record.id === id);
@@ -526,7 +528,7 @@ export class Queue {
       const owner = owners.get(entry.record.id);
       if (isReleased && owner !== NOBODY && owner !== this.owner) {
         this.#forget(entry);
-        this.#ports.ended(entry, 'elsewhere');
+        this.#ports.onEnd(entry, 'elsewhere');
       }
     }
   }
@@ -536,7 +538,7 @@ export class Queue {
     const { store } = this.#ports;
     for (const id of this.#claims) {
       const record = store.get(id);
-      if (record?.owner === this.owner && this.#keepsAlive(record)) {
+      if (record?.owner === this.owner && this.#keepIfAlive(record)) {
         store.set({ ...record, owner: NOBODY });
       }
     }
@@ -551,7 +553,7 @@ export class Queue {
    * Checks a stored event against the decisions, and removes it if it was erased: a tab may have written it
    * while another tab erased it.
    */
-  #keepsAlive(record: EventRecord): boolean {
+  #keepIfAlive(record: EventRecord): boolean {
     const isAlive = this.#isAlive(record);
     if (!isAlive) {
       this.#ports.store.remove(record.id);
@@ -571,7 +573,7 @@ export class Queue {
       if (batch.length && size > MAX_BATCH_BYTES) {
         break;
       }
-      if (this.#isOurs(entry, [this.owner])) {
+      if (this.#checkOwner(entry, [this.owner])) {
         batch.push(entry);
       }
       if (batch.length === this.#options.maxBatch) {
@@ -660,7 +662,7 @@ export class Queue {
     this.#change(entry, { owner, isHandedOver: true });
   }
 
-  #answered(entry: QueuedEvent, answer: Answer): void {
+  #handleAnswer(entry: QueuedEvent, answer: EventAnswer): void {
     const { status } = answer;
     this.#ports.budget.giveBack(entry.reserved);
     entry.reserved = 0;
@@ -680,13 +682,13 @@ export class Queue {
       this.#end(entry, status === 200 ? 'delivered' : 'rejected');
     } else if (this.#isGivenUp(entry.record, status, isExit)) {
       this.#end(entry, 'unconfirmed');
-    } else if (this.#isOurs(entry, [this.owner, NOBODY])) {
+    } else if (this.#checkOwner(entry, [this.owner, NOBODY])) {
       this.#keep(entry, answer, isExit);
     }
   }
 
   /** Keeps an event that the service did not take, for a later try. */
-  #keep(entry: QueuedEvent, answer: Answer, wasExit: boolean): void {
+  #keep(entry: QueuedEvent, answer: EventAnswer, wasExit: boolean): void {
     const { status } = answer;
     const wasOffline = !status && !this.#isHintWrong && !this.#ports.isOnline();
     const now = this.#ports.now();
@@ -711,14 +713,14 @@ export class Queue {
     }
   }
 
-  #wait(entry: QueuedEvent, answer: Answer, wasOffline: boolean): void {
+  #wait(entry: QueuedEvent, answer: EventAnswer, wasOffline: boolean): void {
     const { status } = answer;
     const now = this.#ports.now();
     const delayMs = this.#delayMs ?? this.#delayAfter(answer, wasOffline);
     this.#delayMs = delayMs;
     if (status === 429) {
       this.pauseUntil(now + delayMs);
-      this.#ports.tell(this.told);
+      this.#ports.broadcast(this.tabState);
     } else {
       this.#retryAt = now + delayMs;
       // Perhaps only this event fails: let the other events go first.
@@ -733,7 +735,7 @@ export class Queue {
   }
 
   /** Counts a failure; returns the delay until the next request in milliseconds. */
-  #delayAfter({ status, retryAfter }: Answer, wasOffline: boolean): number {
+  #delayAfter({ status, retryAfter }: EventAnswer, wasOffline: boolean): number {
     const now = this.#ports.now();
     const delayMs = delayOf(`${retryAfter}`, this.#failures++, now);
     if (wasOffline) {
@@ -763,7 +765,7 @@ export class Queue {
    * True if one of `owners` owns the event. The stored copy decides, not the memory of this tab. An event
    * that another tab owns, or that is gone from the store, is removed from this queue.
    */
-  #isOurs(entry: QueuedEvent, owners: readonly string[]): boolean {
+  #checkOwner(entry: QueuedEvent, owners: readonly string[]): boolean {
     const { store } = this.#ports;
     if (this.#claims.has(entry.record.id)) {
       return false; // claimed, not adopted yet
@@ -782,7 +784,7 @@ export class Queue {
       entry.record = { ...entry.record, owner: NOBODY };
     } else {
       this.#forget(entry);
-      this.#ports.ended(entry, copy ? 'elsewhere' : entry.isSent ? 'unconfirmed' : 'cleared');
+      this.#ports.onEnd(entry, copy ? 'elsewhere' : entry.isSent ? 'unconfirmed' : 'cleared');
     }
     return false;
   }
@@ -815,17 +817,17 @@ export class Queue {
         store.remove(entry.record.id);
       } else {
         this.#forget(entry);
-        this.#ports.ended(entry, 'elsewhere');
+        this.#ports.onEnd(entry, 'elsewhere');
       }
     }
   }
 
-  #end(entry: QueuedEvent, end: End): void {
+  #end(entry: QueuedEvent, end: EventEnd): void {
     this.#forget(entry);
     if (entry.isStored) {
       this.#ports.store.remove(entry.record.id);
     }
-    this.#ports.ended(entry, end);
+    this.#ports.onEnd(entry, end);
   }
 
   #forget(gone: QueuedEvent): void {
@@ -866,8 +868,8 @@ const triesOf = (status: number): number => (status === 408 ? 2 : isAmbiguous(st
  * doubling from 500 ms; both with jitter.
  */
 export const delayOf = (retryAfter: string, failures: number, now: number): number => {
-  const asked = +retryAfter * 1000 || Date.parse(retryAfter) - now;
+  const requestedMs = +retryAfter * 1000 || Date.parse(retryAfter) - now;
   const jitter = 1 + Math.random();
   const doubling = 2 ** failures * 500 * jitter;
-  return Math.min(MAX_WAIT_MS, asked > doubling ? asked + 500 * jitter : doubling);
+  return Math.min(MAX_WAIT_MS, requestedMs > doubling ? requestedMs + 500 * jitter : doubling);
 };

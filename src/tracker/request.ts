@@ -1,4 +1,4 @@
-import type { Answer, Budget, EventRecord } from './queue.js';
+import type { EventAnswer, KeepaliveBudget, EventRecord } from './queue.js';
 
 /** The time limit of one request. */
 const MAX_REQUEST_MS = 60_000;
@@ -8,7 +8,7 @@ const BELIEVED_AFTER_MS = 500;
 const MAX_KEPT_ALIVE_BYTES = 64_000;
 
 /** The address of requests, and their key. */
-export interface Target {
+export interface TrackEndpoint {
   readonly baseUrl: string;
   /** Absent for a proxy, which has the key and needs the id of each event. */
   readonly publicKey?: string | undefined;
@@ -16,7 +16,7 @@ export interface Target {
 }
 
 /** One request with one or more events. */
-export interface TrackerExchange {
+export interface TrackRequestOptions {
   readonly records: readonly EventRecord[];
   readonly isKeptAlive: boolean;
   readonly signal: AbortSignal;
@@ -27,36 +27,39 @@ export interface TrackerExchange {
  * on the abort signal: WebKit forgets requests that were open when their page went into the back/forward
  * cache.
  */
-export async function request(
-  target: Target,
-  exchange: TrackerExchange,
-): Promise<(index: number) => Answer> {
+export async function sendEvents(
+  endpoint: TrackEndpoint,
+  options: TrackRequestOptions,
+): Promise<(index: number) => EventAnswer> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const nothing = new Promise<Reply>((resolve) => {
+  const timeout = new Promise<Reply>((resolve) => {
     timer = setTimeout(() => resolve({ status: -1 }), MAX_REQUEST_MS);
   });
-  const { status, results, retryAfter } = await Promise.race([nothing, send(target, exchange)]);
+  const { status, results, retryAfter } = await Promise.race([
+    timeout,
+    sendRequest(endpoint, options),
+  ]);
   clearTimeout(timer);
   return (index) => ({ status: results?.[index] ?? status, retryAfter });
 }
 
 /** The response to one request; `results` come from a proxy: one status per event. */
-interface Reply extends Answer {
+interface Reply extends EventAnswer {
   readonly results?: readonly number[] | undefined;
 }
 
-async function send(
-  target: Target,
-  { records, isKeptAlive, signal }: TrackerExchange,
+async function sendRequest(
+  endpoint: TrackEndpoint,
+  { records, isKeptAlive, signal }: TrackRequestOptions,
 ): Promise<Reply> {
-  const bodies = records.map((record) => bodyOf(target, record));
+  const bodies = records.map((record) => bodyOf(endpoint, record));
   try {
     // Send only these two headers: the service would have to allow any other one by CORS.
-    const response = await (target.fetch ?? fetch)(urlOf(target), {
+    const response = await (endpoint.fetch ?? fetch)(urlOf(endpoint), {
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
-        ...(target.publicKey && { Authorization: `Bearer ${target.publicKey}` }),
+        ...(endpoint.publicKey && { Authorization: `Bearer ${endpoint.publicKey}` }),
       },
       body: bodies.length > 1 ? `[${bodies.join()}]` : bodies.join(),
       keepalive: isKeptAlive,
@@ -81,14 +84,14 @@ async function send(
 }
 
 /** The address that events are sent to. */
-export const urlOf = ({ baseUrl }: Target): string => `${baseUrl}/v1/track`;
+export const urlOf = ({ baseUrl }: TrackEndpoint): string => `${baseUrl}/v1/track`;
 
 /** The size of an event in the request body, in bytes. */
-export const bytesOf = (target: Target, record: EventRecord): number =>
+export const bytesOf = (endpoint: TrackEndpoint, record: EventRecord): number =>
   // One more byte for the comma between two events.
-  new TextEncoder().encode(bodyOf(target, record)).length + 1;
+  new TextEncoder().encode(bodyOf(endpoint, record)).length + 1;
 
-const bodyOf = ({ publicKey }: Target, { id, event, data, email }: EventRecord): string =>
+const bodyOf = ({ publicKey }: TrackEndpoint, { id, event, data, email }: EventRecord): string =>
   JSON.stringify({
     email,
     event,
@@ -98,7 +101,7 @@ const bodyOf = ({ publicKey }: Target, { id, event, data, email }: EventRecord):
   });
 
 /** The keepalive budget, shared by all trackers of the page, even across copies of this module. */
-export const budgetOfPage = (): Budget => {
+export const budgetOfPage = (): KeepaliveBudget => {
   const shared = globalThis as { [KEPT_ALIVE]?: number }; // as: only this module writes under its symbol
   return {
     take: (bytes) => {

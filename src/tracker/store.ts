@@ -1,5 +1,5 @@
 import { type Decisions, decisionsOf, UNDECIDED } from './consent.js';
-import type { EventRecord, Store } from './queue.js';
+import type { EventRecord, EventStore } from './queue.js';
 
 /** A synchronous key-value store of strings: localStorage, MMKV, or memory that an app saves itself. */
 export interface TextStore {
@@ -25,7 +25,7 @@ export interface StoreOptions {
 }
 
 /** The keys that extras of earlier versions wrote without a prefix. */
-const OF_EXTRAS = /^postreel-(sample$|once-)/;
+const OLD_EXTRA_KEYS = /^postreel-(sample$|once-)/;
 
 /**
  * Creates the store of a tracker. It has one key per event, so that tabs cannot overwrite each other's
@@ -33,7 +33,7 @@ const OF_EXTRAS = /^postreel-(sample$|once-)/;
  * After the first failure events are kept in memory only; the store still tries to remove keys and to save
  * decisions.
  */
-export function createStore({ prefix, open, keepsEvents, onFailure }: StoreOptions): Store {
+export function createStore({ prefix, open, keepsEvents, onFailure }: StoreOptions): EventStore {
   const consentKey = `${prefix}consent`;
   let isFailed = false;
   /**
@@ -86,12 +86,12 @@ export function createStore({ prefix, open, keepsEvents, onFailure }: StoreOptio
     erase: () => {
       const erased = keys().filter((key) => key !== consentKey);
       erased.forEach(remove);
-      attempt((store) => store.keys().filter((key) => OF_EXTRAS.test(key)))?.forEach(remove);
+      attempt((store) => store.keys().filter((key) => OLD_EXTRA_KEYS.test(key)))?.forEach(remove);
       return erased.length;
     },
     decisions: () => {
       const text = attempt((store) => store.get(consentKey));
-      return text ? decisionsOf(parsed(text)) : UNDECIDED;
+      return text ? decisionsOf(parseJson(text)) : UNDECIDED;
     },
     saveDecisions: (decisions: Decisions) => {
       attempt((store) => store.set(consentKey, JSON.stringify(decisions)));
@@ -114,14 +114,14 @@ export const openLocalStorage = (): TextStore => {
  * Parses a stored event; `undefined` if the value is not one, because other scripts may use the same prefix.
  */
 const recordOf = (id: string, text: string | null | undefined): EventRecord | undefined => {
-  const value = text ? parsed(text) : undefined;
+  const value = text ? parseJson(text) : undefined;
   const record = Object(value) as Partial<EventRecord>; // as: checked in the next line
   const isOurs =
     record.id === id && typeof record.event === 'string' && typeof record.at === 'number';
   return isOurs ? ({ ...record, owner: record.owner ?? '?' } as EventRecord) : undefined; // as: checked above
 };
 
-const parsed = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,8 +1,8 @@
-import { decisionsOf, isAhead } from './consent.js';
-import { type EventRecord, NOBODY, type Queue, type Told } from './queue.js';
+import { decisionsOf, hasNewer } from './consent.js';
+import { type EventRecord, NOBODY, type Queue, type TabState } from './queue.js';
 
 /** A tab that has not answered for this long is gone, or is frozen. */
-const MAX_SILENCE_MS = 3000;
+const MAX_ANSWER_MS = 3000;
 /** Browsers show a tab the writes of another tab up to 51 ms later. */
 const SETTLED_AFTER_MS = 100;
 /** The delay before the next look, if another tab was looking at the same time. */
@@ -15,7 +15,7 @@ export interface Tabs {
    * Closes the channel while the page is left: a message would evict the page from the back/forward cache.
    */
   readonly close: () => void;
-  readonly tell: (told: Told) => void;
+  readonly broadcast: (state: TabState) => void;
   /** Takes over the events of pages that were left and of tabs that are gone. */
   readonly look: () => void;
 }
@@ -35,7 +35,7 @@ export interface TabsOptions {
 /**
  * A message between tabs. Its fields are `unknown`, because other scripts of the origin may send anything.
  */
-interface Message {
+interface TabMessage {
   /** Asks all tabs to answer. */
   readonly isQuestion?: unknown;
   /** The tab that sends the message: it is open. Older versions set this field only in their answers. */
@@ -73,13 +73,14 @@ class ChannelTabs implements Tabs {
     try {
       this.#channel ??= new BroadcastChannel(this.#options.prefix);
       // as: other scripts may send anything
-      this.#channel.onmessage = ({ data }: MessageEvent) => this.#hear(Object(data) as Message);
+      this.#channel.onmessage = ({ data }: MessageEvent) =>
+        this.#handleMessage(Object(data) as TabMessage);
     } catch {
       // BroadcastChannel is absent in old browsers and forbidden in a sandbox. Then tabs read the store, a
       // little later.
     }
     // Open tabs may know of a denial that was cleared from the store.
-    this.#post({ ...this.#queue.told, isQuestion: true });
+    this.#post({ ...this.#queue.tabState, isQuestion: true });
   }
 
   close(): void {
@@ -88,8 +89,8 @@ class ChannelTabs implements Tabs {
     this.#channel = undefined;
   }
 
-  tell(told: Told): void {
-    this.#post(told);
+  broadcast(state: TabState): void {
+    this.#post(state);
   }
 
   look(): void {
@@ -100,7 +101,7 @@ class ChannelTabs implements Tabs {
     }
   }
 
-  #post(message: Message): void {
+  #post(message: TabMessage): void {
     try {
       this.#channel?.postMessage({ ...message, owner: this.#queue.owner });
     } catch {
@@ -108,12 +109,12 @@ class ChannelTabs implements Tabs {
     }
   }
 
-  #hear({ isQuestion, owner, decisions, pausedUntil, isGrant }: Message): void {
-    const heard = decisionsOf(decisions);
+  #handleMessage({ isQuestion, owner, decisions, pausedUntil, isGrant }: TabMessage): void {
+    const received = decisionsOf(decisions);
     const { deniedAt } = this.#queue.decisions;
-    this.#queue.hear(heard);
-    this.#queue.obey();
-    if (isGrant === true && deniedAt > heard.deniedAt) {
+    this.#queue.applyDecisions(received);
+    this.#queue.syncDecisions();
+    if (isGrant === true && deniedAt > received.deniedAt) {
       // The tab that called `grant()` did not know of this denial.
       this.#queue.decide('denied');
     } else if (isGrant === true) {
@@ -122,8 +123,8 @@ class ChannelTabs implements Tabs {
     if (typeof pausedUntil === 'number') {
       this.#queue.pauseUntil(pausedUntil);
     }
-    if (isQuestion || isAhead(this.#queue.decisions, heard)) {
-      this.#post(this.#queue.told);
+    if (isQuestion || hasNewer(this.#queue.decisions, received)) {
+      this.#post(this.#queue.tabState);
     }
     this.#onAnswer?.(owner);
     this.#options.onChange();
@@ -146,26 +147,26 @@ class ChannelTabs implements Tabs {
       await this.#takeOver(new Set([NOBODY]));
     }
     if (owners.size) {
-      await this.#takeOver(await this.#findSilent(owners));
+      await this.#takeOver(await this.#findUnresponsive(owners));
     }
   }
 
   /** Asks all tabs to answer; resolves to the owners that do not, after 3 s at the latest. */
-  async #findSilent(owners: ReadonlySet<string>): Promise<ReadonlySet<unknown>> {
-    const silent = new Set<unknown>(owners);
+  async #findUnresponsive(owners: ReadonlySet<string>): Promise<ReadonlySet<unknown>> {
+    const unresponsive = new Set<unknown>(owners);
     await new Promise<void>((resolve) => {
-      const late = setTimeout(resolve, MAX_SILENCE_MS);
+      const late = setTimeout(resolve, MAX_ANSWER_MS);
       this.#onAnswer = (owner) => {
-        silent.delete(owner);
-        if (!silent.size) {
+        unresponsive.delete(owner);
+        if (!unresponsive.size) {
           clearTimeout(late);
           resolve();
         }
       };
-      this.#post({ ...this.#queue.told, isQuestion: true });
+      this.#post({ ...this.#queue.tabState, isQuestion: true });
     });
     this.#onAnswer = undefined;
-    return silent;
+    return unresponsive;
   }
 
   async #takeOver(owners: ReadonlySet<unknown>): Promise<void> {

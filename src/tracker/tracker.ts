@@ -1,8 +1,8 @@
 import { absentTracker } from './absent.js';
 import { Core } from './core.js';
 import { snapshot } from './data.js';
-import { checkedOptions } from './options.js';
-import { pageOfBrowser, type Place } from './page.js';
+import { checkOptions } from './options.js';
+import { pageOfBrowser, type TrackerEnvironment } from './page.js';
 import type { AnyEvents, EventMap, Tracker, TrackerOptions, TrackOptions } from './types.js';
 
 /**
@@ -17,20 +17,20 @@ import type { AnyEvents, EventMap, Tracker, TrackerOptions, TrackOptions } from 
 export function createTracker<Events extends EventMap<Events> = AnyEvents>(
   options: TrackerOptions,
 ): Tracker<Events> {
-  const place = pageOfBrowser();
-  if (place) {
-    return createTrackerIn(place, options);
+  const environment = pageOfBrowser();
+  if (environment) {
+    return createTrackerIn(environment, options);
   }
-  checkedOptions(options, true);
+  checkOptions(options, true);
   return absentTracker('server');
 }
 
 /** Creates a tracker in a page or an app, with the methods that users call. */
 export function createTrackerIn<Events extends EventMap<Events>>(
-  place: Place,
+  environment: TrackerEnvironment,
   options: TrackerOptions,
 ): Tracker<Events> {
-  const core = new Core(options, place);
+  const core = new Core(options, environment);
   const { queue } = core;
   return {
     on: core.notices.on,

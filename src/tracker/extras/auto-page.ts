@@ -13,13 +13,13 @@ export interface PageTracker {
 }
 
 /** The state of a tracker whose pages are tracked, shared by all callers. */
-interface Watch {
+interface WatchedPages {
   isOn: boolean;
   /** The address of the page that was tracked last. */
   last: string;
 }
 
-const watches = new WeakMap<object, Watch>();
+const watches = new WeakMap<object, WatchedPages>();
 
 /**
  * Tracks the page and each later route of a single-page app.
@@ -98,17 +98,17 @@ const patch = (name: 'pushState' | 'replaceState', look: () => void): (() => voi
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called with `history` below
   const original = history[name];
   let isStopped = false;
-  const changed: typeof original = (...change) => {
+  const reportChange: typeof original = (...change) => {
     original.apply(history, change);
     if (!isStopped) {
       look();
     }
   };
-  history[name] = changed;
+  history[name] = reportChange;
   return () => {
     isStopped = true;
     // If another script has wrapped this function since, it stays in place and does nothing.
-    if (history[name] === changed) {
+    if (history[name] === reportChange) {
       history[name] = original;
     }
   };

@@ -7,21 +7,21 @@ import type { EventMap, Tracker, TrackerNotices } from '../types.js';
 export function debug<Events extends EventMap<Events>>(
   tracker: Pick<Tracker<Events>, 'on'>,
 ): () => void {
-  const say = <Notice extends keyof TrackerNotices>(
+  const log = <Notice extends keyof TrackerNotices>(
     notice: Notice,
     text: (detail: TrackerNotices[Notice]) => string,
   ) => tracker.on(notice, (detail) => console.info(`[tracker] ${notice}: ${text(detail)}`));
-  const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`;
+  const formatSeconds = (ms: number) => `${Math.round(ms / 100) / 10} s`;
   const stops = [
-    say('delivered', ({ event }) => event),
-    say('unconfirmed', ({ event }) => `${event} (handed over, no answer seen)`),
-    say('dropped', ({ event, reason }) => `${event} (${reason})`),
-    say('retry', ({ event, status, delayMs }) => {
-      return `${event} (${status || 'no answer'}), again in ${seconds(delayMs)}`;
+    log('delivered', ({ event }) => event),
+    log('unconfirmed', ({ event }) => `${event} (handed over, no answer seen)`),
+    log('dropped', ({ event, reason }) => `${event} (${reason})`),
+    log('retry', ({ event, status, delayMs }) => {
+      return `${event} (${status || 'no answer'}), again in ${formatSeconds(delayMs)}`;
     }),
-    say('paused', ({ status }) => `after a ${status}, until resume() or the next page`),
-    say('warning', ({ message }) => message),
-    say('blocked', ({ delayMs }) => `nothing answers, one try every ${seconds(delayMs)}`),
+    log('paused', ({ status }) => `after a ${status}, until resume() or the next page`),
+    log('warning', ({ message }) => message),
+    log('blocked', ({ delayMs }) => `nothing answers, one try every ${formatSeconds(delayMs)}`),
   ];
   return () => stops.forEach((stop) => stop());
 }

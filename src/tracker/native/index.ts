@@ -1,5 +1,5 @@
 import { KINDS, readOptions } from '../options.js';
-import type { Life, Place } from '../page.js';
+import type { PageListener, TrackerEnvironment } from '../page.js';
 import type { TextStore as NativeStorage } from '../store.js';
 import type { Tabs } from '../tabs.js';
 import { createTrackerIn } from '../tracker.js';
@@ -53,22 +53,22 @@ export function createNativeTracker<Events extends EventMap<Events> = AnyEvents>
   if (storage !== 'memory') {
     checkStorage(storage);
   }
-  const store = storage === 'memory' ? memoryStore() : storage;
-  const place: Place = {
+  const store = storage === 'memory' ? createMemoryStore() : storage;
+  const environment: TrackerEnvironment = {
     openStore: () => store,
     isOnline: hasNetwork ?? (() => true),
-    createTabs: noTabs,
+    createTabs: createNoTabs,
     whenShown: (work) => work(),
-    live: (_, life) => liveIn(onExit, life),
+    observe: (_, listener) => observeApp(onExit, listener),
   };
-  return createTrackerIn<Events>(place, { ...rest, honorGpc: false });
+  return createTrackerIn<Events>(environment, { ...rest, honorGpc: false });
 }
 
 /** Only one app uses the storage: it takes over all stored events at once. */
-const noTabs: Place['createTabs'] = ({ queue, onChange }): Tabs => ({
+const createNoTabs: TrackerEnvironment['createTabs'] = ({ queue, onChange }): Tabs => ({
   open: () => undefined,
   close: () => undefined,
-  tell: () => undefined,
+  broadcast: () => undefined,
   look: () => {
     queue().claim(({ owner }) => owner !== queue().owner);
     queue().adopt();
@@ -76,17 +76,17 @@ const noTabs: Place['createTabs'] = ({ queue, onChange }): Tabs => ({
   },
 });
 
-function liveIn(onExit: OnExit | undefined, life: Life): () => void {
+function observeApp(onExit: OnExit | undefined, listener: PageListener): () => void {
   let isLeft = false;
   const stop = onExit?.(
     () => {
       isLeft = true;
-      life.leave();
+      listener.leave();
     },
     () => {
       if (isLeft) {
         isLeft = false;
-        life.comeBack();
+        listener.comeBack();
       }
     },
   );
@@ -94,7 +94,7 @@ function liveIn(onExit: OnExit | undefined, life: Life): () => void {
   return () => (typeof stop === 'function' ? stop() : undefined);
 }
 
-function memoryStore(): NativeStorage {
+function createMemoryStore(): NativeStorage {
   const texts = new Map<string, string>();
   return {
     keys: () => [...texts.keys()],

@@ -7,18 +7,21 @@ import type { ProxiedEvent, TrackProxyOptions } from './options.js';
 const MAX_EXCHANGE_MS = 60_000;
 
 /** The response to the page: a status, and after a 429 how long to wait. */
-export interface Answer {
+export interface ProxyAnswer {
   /** 502 and 504: the service may have taken the event. */
   readonly status: number;
   readonly retryAfterMs?: number | undefined;
 }
 
 /** Sends one event to the service. Never rejects, and always ends. */
-export async function forward(event: ProxiedEvent, options: TrackProxyOptions): Promise<Answer> {
+export async function forward(
+  event: ProxiedEvent,
+  options: TrackProxyOptions,
+): Promise<ProxyAnswer> {
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   // Use a timer besides the signal: a custom `fetch` may ignore the signal.
-  const late = new Promise<Answer>((resolve) => {
+  const late = new Promise<ProxyAnswer>((resolve) => {
     timer = setTimeout(() => {
       controller.abort();
       resolve({ status: 504 });
@@ -32,7 +35,7 @@ async function exchange(
   event: ProxiedEvent,
   { apiKey, baseUrl, fetch }: TrackProxyOptions,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ProxyAnswer> {
   const response = await sendOnce(fetch, baseUrl.replace(/\/+$/, '') + '/v1/track', {
     method: 'POST',
     headers: {

@@ -1,7 +1,7 @@
 import { Callers } from './callers.js';
-import type { Answer } from './forward.js';
-import { type TrackProxyOptions, checkedOptions } from './options.js';
-import { type Incoming, isJson, isSameOrigin, readEvents } from './read.js';
+import type { ProxyAnswer } from './forward.js';
+import { type TrackProxyOptions, checkProxyOptions } from './options.js';
+import { type IncomingEvent, isJson, isSameOrigin, readEvents } from './read.js';
 import { Sender } from './sender.js';
 
 export { type ProxiedEvent, type TrackProxyOptions } from './options.js';
@@ -22,14 +22,14 @@ export { type ProxiedEvent, type TrackProxyOptions } from './options.js';
 export function createTrackProxy(
   given: TrackProxyOptions,
 ): (request: Request) => Promise<Response> {
-  const options = checkedOptions(given);
+  const options = checkProxyOptions(given);
   const sender = new Sender(options);
   const callers = options.callerOf && new Callers(options.perCaller ?? 60);
-  const answerTo = async (
+  const handleEvent = async (
     request: Request,
-    item: Incoming | undefined,
+    item: IncomingEvent | undefined,
     caller: Caller,
-  ): Promise<Answer> => {
+  ): Promise<ProxyAnswer> => {
     if (!item) {
       return { status: 400 };
     }
@@ -38,7 +38,7 @@ export function createTrackProxy(
     if (waitMs) {
       return { status: 429, retryAfterMs: waitMs };
     }
-    const allowed = isUnknown ? 503 : await authorized(request, item, options);
+    const allowed = isUnknown ? 503 : await authorizeEvent(request, item, options);
     return typeof allowed === 'number' ? { status: allowed } : sender.send(allowed);
   };
   return async (request) => {
@@ -62,8 +62,8 @@ export function createTrackProxy(
       const inTurn = createTurns();
       const answers = await Promise.all(
         read.items.map((item) => {
-          const answer = inTurn(item?.event.email, () => answerTo(request, item, caller));
-          return deadline.or<Answer, Answer>({ status: 504 }, answer);
+          const answer = inTurn(item?.event.email, () => handleEvent(request, item, caller));
+          return deadline.or<ProxyAnswer, ProxyAnswer>({ status: 504 }, answer);
         }),
       );
       return read.isList ? respondToList(answers) : respond(answers[0] ?? { status: 400 });
@@ -96,11 +96,11 @@ async function nameOf(request: Request, { callerOf }: TrackProxyOptions): Caller
 }
 
 /** The event as `authorize` allows it; a number is the status that rejects it. */
-async function authorized(
+async function authorizeEvent(
   request: Request,
-  item: Incoming,
+  item: IncomingEvent,
   { authorize }: TrackProxyOptions,
-): Promise<Incoming | number> {
+): Promise<IncomingEvent | number> {
   if (!authorize) {
     return item;
   }
@@ -147,7 +147,7 @@ function createDeadline(delayMs: number) {
 }
 
 /** Builds a neutral response: the page does not see the service's messages. */
-function respond({ status, retryAfterMs }: Answer, results?: readonly number[]): Response {
+function respond({ status, retryAfterMs }: ProxyAnswer, results?: readonly number[]): Response {
   const headers = new Headers({
     'Content-Type': 'application/json',
     'Cache-Control': 'no-store',
@@ -161,7 +161,7 @@ function respond({ status, retryAfterMs }: Answer, results?: readonly number[]):
   });
 }
 
-function respondToList(answers: readonly Answer[]): Response {
+function respondToList(answers: readonly ProxyAnswer[]): Response {
   const refused = answers.find((answer) => answer.retryAfterMs !== undefined);
   return respond(
     { status: 200, retryAfterMs: refused?.retryAfterMs },

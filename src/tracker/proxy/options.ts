@@ -48,7 +48,7 @@ export interface TrackProxyOptions {
 }
 
 /** Checks the options; throws a `TypeError` that names the invalid one. */
-export function checkedOptions(given: TrackProxyOptions): TrackProxyOptions {
+export function checkProxyOptions(given: TrackProxyOptions): TrackProxyOptions {
   const options = readOptions(given, {
     apiKey: 'string',
     baseUrl: 'string',

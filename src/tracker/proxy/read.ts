@@ -8,7 +8,7 @@ const MAX_EVENTS = 20;
 const MAX_ID = 500;
 
 /** An event, and the id by which the proxy detects repeats. */
-export interface Incoming {
+export interface IncomingEvent {
   readonly id: string | undefined;
   readonly event: ProxiedEvent;
 }
@@ -16,7 +16,7 @@ export interface Incoming {
 /** Reads the events of a request; a number is the status that rejects it. */
 export async function readEvents(
   request: Request,
-): Promise<{ readonly items: (Incoming | undefined)[]; readonly isList: boolean } | number> {
+): Promise<{ readonly items: (IncomingEvent | undefined)[]; readonly isList: boolean } | number> {
   const text = await readText(request);
   if (text === undefined) {
     return 413;
@@ -56,7 +56,7 @@ export function isSameOrigin({ headers, url }: Request, origins: readonly string
 }
 
 /** Pass on only these fields: another one could have an effect together with a secret key. */
-function eventOf(value: unknown): Incoming | undefined {
+function eventOf(value: unknown): IncomingEvent | undefined {
   if (!isObject(value)) {
     return undefined;
   }

@@ -2,9 +2,9 @@ import { systemClock } from '../../core/async.js';
 import { pauseAfterRefusalMs } from '../../core/call/retry-after.js';
 import { createBudget } from '../../core/limit/polled-budget.js';
 import type { LocalBudget } from '../../core/limit/rate-limit.js';
-import { type Answer, forward } from './forward.js';
+import { type ProxyAnswer, forward } from './forward.js';
 import type { ProxiedEvent, TrackProxyOptions } from './options.js';
-import type { Incoming } from './read.js';
+import type { IncomingEvent } from './read.js';
 
 /** The maximum number of remembered ids, each for sent events and for ambiguous ones. */
 const MAX_REMEMBERED = 10_000;
@@ -16,10 +16,10 @@ const MAX_PAUSE_MS = 300_000;
 export class Sender {
   readonly #options: TrackProxyOptions;
   readonly #budget: LocalBudget;
-  readonly #sending = new Map<string, Promise<Answer>>();
-  readonly #taken = new Map<string, Answer>();
+  readonly #sending = new Map<string, Promise<ProxyAnswer>>();
+  readonly #taken = new Map<string, ProxyAnswer>();
   /** Kept apart from the sent ids, so that a flood of events cannot evict an ambiguous one. */
-  readonly #inDoubt = new Map<string, Answer>();
+  readonly #ambiguous = new Map<string, ProxyAnswer>();
 
   constructor(options: TrackProxyOptions) {
     const limits = { limit: options.perMinute ?? 500, windowMs: WINDOW_MS, headroom: 0 };
@@ -27,11 +27,11 @@ export class Sender {
     this.#budget = createBudget(limits, systemClock);
   }
 
-  async send({ id, event }: Incoming): Promise<Answer> {
+  async send({ id, event }: IncomingEvent): Promise<ProxyAnswer> {
     if (id === undefined) {
       return this.#send(event);
     }
-    const known = this.#taken.get(id) ?? this.#inDoubt.get(id) ?? this.#sending.get(id);
+    const known = this.#taken.get(id) ?? this.#ambiguous.get(id) ?? this.#sending.get(id);
     if (known) {
       return known;
     }
@@ -41,14 +41,14 @@ export class Sender {
     this.#sending.delete(id);
     if (answer.status === 200) {
       remember(this.#taken, id, answer);
-    } else if (isInDoubt(answer)) {
-      remember(this.#inDoubt, id, answer);
+    } else if (isAmbiguous(answer)) {
+      remember(this.#ambiguous, id, answer);
     }
     return answer;
   }
 
   // The budget never queues an event: the page waits instead.
-  async #send(event: ProxiedEvent): Promise<Answer> {
+  async #send(event: ProxiedEvent): Promise<ProxyAnswer> {
     const slot = this.#budget.tryAcquire();
     if (!slot) {
       return this.#tooMany();
@@ -58,7 +58,7 @@ export class Sender {
       const askedMs = pauseAfterRefusalMs(answer.retryAfterMs ?? WINDOW_MS, 1);
       this.#budget.pause(Math.min(askedMs, MAX_PAUSE_MS));
     }
-    if (isInDoubt(answer)) {
+    if (isAmbiguous(answer)) {
       slot.abandon();
     } else {
       slot.release();
@@ -66,15 +66,15 @@ export class Sender {
     return answer.status === 429 ? this.#tooMany() : answer;
   }
 
-  #tooMany(): Answer {
+  #tooMany(): ProxyAnswer {
     return { status: 429, retryAfterMs: this.#budget.forecast(0).waitMs };
   }
 }
 
 /** May the service have taken the event? */
-const isInDoubt = ({ status }: Answer): boolean => status === 502 || status === 504;
+const isAmbiguous = ({ status }: ProxyAnswer): boolean => status === 502 || status === 504;
 
-function remember(answers: Map<string, Answer>, id: string, answer: Answer): void {
+function remember(answers: Map<string, ProxyAnswer>, id: string, answer: ProxyAnswer): void {
   answers.set(id, answer);
   // A Map keeps the order of insertion.
   const [oldest] = answers.keys();

@@ -48,7 +48,7 @@ export const TrackerProvider = <Events extends EventMap<Events> = AnyEvents>({
   // as: the event map exists only in types; `useTracker` asks for it again
   createElement(contextOfReact().Provider, { value: tracker as unknown as Tracker }, children);
 
-let isErrorTold = false;
+let hasReported = false;
 
 /**
  * The tracker of the nearest provider. Without a provider it warns once in the console and returns a tracker
@@ -56,8 +56,8 @@ let isErrorTold = false;
  */
 export const useTracker = <Events extends EventMap<Events> = AnyEvents>(): Tracker<Events> => {
   const tracker = useContext(contextOfReact());
-  if (!tracker && !isErrorTold) {
-    isErrorTold = true;
+  if (!tracker && !hasReported) {
+    hasReported = true;
     console.error('useTracker() needs a TrackerProvider above it.');
   }
   // as: the provider has a tracker of this map

@@ -1,13 +1,13 @@
 import {
   type Decisions,
   decisionsOf,
-  isAhead,
+  hasNewer,
   isDenied,
   merge,
   UNDECIDED,
 } from '../../../src/tracker/consent.js';
 import {
-  type End,
+  type EventEnd,
   type QueuedEvent,
   type EventRecord,
   NOBODY,
@@ -46,7 +46,7 @@ interface EventState {
   readonly at: number;
   accepted: number;
   sent: number;
-  ends: End[];
+  ends: EventEnd[];
   /**
    * The documentation allows it in this world: the event may come twice, be lost, or survive an
    * erasure.
@@ -226,7 +226,7 @@ class World {
 
   #begin(tab: Tab): void {
     this.#seeDecisions(tab);
-    tab.queue.obey();
+    tab.queue.syncDecisions();
     if (isDenied(tab.queue.decisions)) {
       tab.erase();
       return;
@@ -239,7 +239,7 @@ class World {
   track(tab: Tab): void {
     const { queue } = tab;
     this.#seeDecisions(tab);
-    queue.obey();
+    queue.syncDecisions();
     // Events tracked without consent are held by the page, which is not modelled, or dropped.
     if (!queue.isAllowed) {
       return;
@@ -341,7 +341,7 @@ class World {
       this.#claim(tab, new Set([NOBODY]));
     } else if (owners.size) {
       tab.look = { stage: 'asked', at: this.now, silent: owners };
-      this.#post(tab, { ...tab.queue.told, isQuestion: true, from: tab.name });
+      this.#post(tab, { ...tab.queue.tabState, isQuestion: true, from: tab.name });
     }
   }
 
@@ -459,7 +459,7 @@ class World {
       const tab = this.pick(left);
       tab.queue.comeBack();
       // Its channel is opened again, which sends a question to all tabs.
-      this.#post(tab, { ...tab.queue.told, isQuestion: true, from: tab.name });
+      this.#post(tab, { ...tab.queue.tabState, isQuestion: true, from: tab.name });
       this.look(tab);
       this.pump(tab);
     }
@@ -561,13 +561,13 @@ class World {
 
   #deliver(tab: Tab, { isQuestion, from, decisions, pausedUntil }: Message): void {
     if (this.#bug !== 'ignores the decisions of other tabs') {
-      tab.queue.hear(decisions);
-      tab.queue.obey();
+      tab.queue.applyDecisions(decisions);
+      tab.queue.syncDecisions();
     }
     tab.known = merge(tab.known, decisions);
     tab.queue.pauseUntil(pausedUntil);
-    if (isQuestion || isAhead(tab.queue.decisions, decisions)) {
-      this.#post(tab, { ...tab.queue.told, from: tab.name });
+    if (isQuestion || hasNewer(tab.queue.decisions, decisions)) {
+      this.#post(tab, { ...tab.queue.tabState, from: tab.name });
     }
     if (tab.look?.stage === 'asked' && this.#bug !== 'takes over from tabs that answer') {
       tab.look.silent.delete(from);
@@ -651,7 +651,7 @@ class World {
       // No answer, or one that does not tell whether the event was taken: three attempts.
       truth.mayRepeat ||= status < 1 || status === 408 || status === 500;
     }
-    tab.queue.answered(entries, (index) => ({ status: statuses[index]! }));
+    tab.queue.handleAnswers(entries, (index) => ({ status: statuses[index]! }));
     this.pump(tab);
     this.#closeOnceAnswered(tab);
   }
@@ -747,7 +747,7 @@ class World {
   #checkKept(): void {
     const stored = decisionsOf(JSON.parse(this.#current().get(CONSENT) ?? 'null'));
     const keeps = this.#tabs.filter(({ queue, failure }) => queue.isStarted && failure === 'none');
-    if (keeps.some(({ known }) => isAhead(known, stored))) {
+    if (keeps.some(({ known }) => hasNewer(known, stored))) {
       this.#fail('a decision was not written back');
     }
   }
@@ -811,7 +811,7 @@ class World {
           decisions: () =>
             world.#bug === 'ignores the decisions of other tabs' ? UNDECIDED : store.decisions(),
           saveDecisions: (decisions) => {
-            const isNew = isAhead(decisions, tab.known);
+            const isNew = hasNewer(decisions, tab.known);
             if (isNew || world.#bug !== 'does not write a decision back') {
               store.saveDecisions(decisions);
             }
@@ -835,8 +835,8 @@ class World {
           world.#send(tab, batch, isKeptAlive);
         },
         isOpen: (id) => tab.queue.entries.some(({ record, isSent }) => isSent && record.id === id),
-        tell: (told) => world.#post(tab, { ...told, from: tab.name }),
-        ended: ({ record }, end) => {
+        broadcast: (told) => world.#post(tab, { ...told, from: tab.name }),
+        onEnd: ({ record }, end) => {
           world.#checkAnswered(tab, record, end);
           world.#truths.get(record.id)!.ends.push(end);
         },
@@ -867,7 +867,7 @@ class World {
       wakeAt: Infinity,
     };
     this.#tabs.push(tab);
-    this.#post(tab, { ...queue.told, isQuestion: true, from: name });
+    this.#post(tab, { ...queue.tabState, isQuestion: true, from: name });
     return tab;
   }
 
@@ -957,7 +957,7 @@ class World {
   }
 
   /** While its page lives, only the answer to an open request decides about its events. */
-  #checkAnswered(tab: Tab, { id }: EventRecord, end: End): void {
+  #checkAnswered(tab: Tab, { id }: EventRecord, end: EventEnd): void {
     const isOpen = this.#requests.some(
       (request) =>
         request.tab !== tab &&
