@@ -11,7 +11,7 @@ import {
   type DeskScene,
 } from '../support/agents/desk.js';
 
-/** What an earlier server tells of a plan, and what the next equal plan says of it. */
+/** Returns the result that a later server reports for a plan, and the note of the next equal plan about it. */
 async function memoryOf(scene: DeskScene, id: string, tool: string, input: object) {
   const told = await scene
     .restarted()

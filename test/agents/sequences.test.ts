@@ -68,7 +68,7 @@ it(
         for (const each of steps) {
           await take(each, run);
         }
-        // Each yes is to one plan, and each plan is carried out or told: never twice, and nothing else.
+        // Each approved plan is carried out once or reported as failed, and nothing else happens.
         const told = await Promise.all(run.approved.map((plan) => endOf(plan, run)));
         expect(effectsOf(scene).sort()).toEqual(told.flat().sort());
       }),
@@ -153,7 +153,7 @@ function decide(plan: PlanMark, fingerprint: string, said: 'yes' | 'no', run: Ru
   expect(fingerprint).toBe(plan.fingerprint);
 }
 
-/** What an approved plan has done, by what its end tells. */
+/** Returns the effects of an approved plan, according to its result. */
 async function endOf({ id, mark, desk }: PlanMark, run: Run): Promise<string[]> {
   await desk.idle();
   const progress = { signal: new AbortController().signal, say: () => undefined };

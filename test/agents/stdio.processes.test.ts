@@ -36,7 +36,7 @@ interface Agent {
   /** Ends the server's input and sends it no signal, as a client does that is gone. */
   leave(): void;
   call(name: string, args?: Record<string, unknown>): Promise<CallToolResult>;
-  /** Plans a step and carries it out, as an agent does that is told to call again. */
+  /** Plans a step, and calls `carry_out` again for as long as the answer asks for it. */
   do(name: string, args: Record<string, unknown>): Promise<unknown>;
 }
 
@@ -97,7 +97,7 @@ async function openAgent({ kind, env, args = [], folder = emptyFolder() }: Agent
       const { plan } = valueOf(await call(name, given)) as { plan: string }; // as: a plan
       for (;;) {
         const answer = await call('carry_out', { plan });
-        const value = valueOf(answer) as { state?: string; next?: string }; // as: what is told of a plan
+        const value = valueOf(answer) as { state?: string; next?: string }; // as: the state of a plan
         if (value.next === undefined) {
           expect([name, answer.isError, textOf(answer)]).toMatchObject([name, undefined, {}]);
           return value;

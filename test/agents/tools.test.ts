@@ -38,7 +38,7 @@ function schemasIn(schema: JsonSchema, place: string): [string, JsonSchema][] {
   ];
 }
 
-/** What `docs/agents.md` says that some client refuses. */
+/** The parts of JSON Schema that some client rejects, according to `docs/agents.md`. */
 function refusedBy(schema: JsonSchema): string[] {
   const { type, properties, additionalProperties, items, required = [], anyOf } = schema;
   const known = [
@@ -116,7 +116,7 @@ describe('the list of tools', () => {
     expect(() => rowTool('x', 'messaging.contacts.delete', 'Deletes.')).toThrow('takes a plan');
     // @ts-expect-error -- a GET that ends a session
     expect(rowTool('x', 'messaging.auth.logout', 'Ends.').name).toBe('x');
-    // @ts-expect-error -- a GET that asks the name servers anew
+    // @ts-expect-error -- a GET that queries the name servers again
     expect(rowTool('x', 'messaging.domains.verify', 'Verifies.').name).toBe('x');
   });
 

@@ -62,7 +62,7 @@ describe.concurrent('in a terminal', () => {
       expect.stringContaining('saved cats.mp4'),
     ]);
     expect(bars.test(terminal.text)).toBe(isWide);
-    // What is printed while bars stand is whole, and they stand below it.
+    // Lines that are printed while bars are shown are complete, and above the bars.
     const screen = (await screenOf(terminal.written, look.columns)).map(textOf);
     expect(screen.slice(-2)).toEqual(['saved cats.mp4', expect.stringMatching(/^video 1 .*100%/)]);
     expect(readdirSync(cwd).sort()).toEqual(['cats.mp4', 'postreel-jobs.jsonl']);

@@ -61,7 +61,7 @@ describe('the recipes of docs/engines.md', () => {
     await later.ended;
     expect(fake.media.files).toHaveLength(before + 1);
     const { fileId = '' } = fake.media.files.at(-1) ?? {};
-    // A run that waits for the claim of another one says so in a warning.
+    // A run that waits for the claim of another one emits a warning.
     const lastLines = [...runs, later].map(({ heard }) => heard.output.trim().split('\n').at(-1));
     expect(lastLines).toEqual([fileId, fileId, fileId]);
   }, 120_000);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withServices } from '../support/scripts.js';
 import { documents, snippetsOf } from '../support/snippets.js';
 
-// Every documented program that makes media once: killed in the middle, and run again as it was pasted.
+// Every documented program that makes media once. Each is killed in the middle and run again unchanged.
 
 interface Program {
   readonly name: string;

@@ -38,7 +38,7 @@ beforeAll(async () => {
     console.warn(reason);
     return;
   }
-  // `SITE=built` takes the one that stands there: for looking at a page again and again.
+  // `SITE=built` uses the site that was built before, to check a page again and again.
   if (process.env['SITE'] !== 'built' || !existsSync(folder)) {
     await promisify(execFile)(process.execPath, ['--import', 'tsx', 'scripts/site/index.ts']);
   }

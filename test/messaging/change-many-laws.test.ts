@@ -10,7 +10,7 @@ const wait = { interval: 1 };
 const seldom = (arbitrary: fc.Arbitrary<number>) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 
-/** What goes wrong around a call: with its requests, in its source, by its caller. */
+/** The failures of a call: of its requests, of its source, or an abort by its caller. */
 const troubles = (count: number) => {
   const row = seldom(fc.nat(count - 1));
   const fate = fc.oneof(
@@ -101,7 +101,7 @@ interface Try<Row> {
   readonly scene: Fated;
   readonly start: (source: never) => Promise<Report<Row>>;
   readonly happened: (row: Row, index: number) => boolean | undefined;
-  /** What the service says of a row that it refuses. */
+  /** The reason that the service gives for a rejected row. */
   readonly reason?: RegExp;
 }
 
@@ -112,7 +112,7 @@ async function holds<Row>(tried: Try<Row>): Promise<void> {
   const aborting = abortAfter(trouble.abortsAfter, scene);
   const report = await reportOf(call, rows.length);
   await aborting;
-  // What was queued takes effect later, also where its answer was lost.
+  // Queued jobs take effect later, even if the response was lost.
   await scene.fake.advance('10s');
   expectWhole(rows, report, happened);
   for (const { error } of report.failed) {
@@ -152,7 +152,8 @@ describe('a call that changes many, with any failure', () => {
         scene,
         start: (source) => scene.messaging.contacts[method](source, { wait, signal }),
         happened: (id) => {
-          // Who was gone before may be told as gone or, after a repeat, as deleted; one that comes again may have either end.
+          // A contact that was gone before may be reported as missing or, after a repeat, as deleted. A
+          // contact that is listed twice may have either result.
           const isOpen = (method === 'deleteAll' && missing.has(id)) || (seen.get(id) ?? 0) > 1;
           if (isOpen && id !== '') {
             return undefined;

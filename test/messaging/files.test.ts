@@ -11,7 +11,7 @@ interface Imported {
   /** The data of some contacts by their names before the at sign, `null` for one that is not there. */
   readonly contacts: Readonly<Record<string, object | null>>;
   readonly done: number;
-  /** What the failed rows say. */
+  /** The messages of the failed rows. */
   readonly failed?: readonly string[];
   readonly warnings?: readonly string[];
 }

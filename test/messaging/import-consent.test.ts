@@ -569,7 +569,10 @@ describe('dates', () => {
   });
 });
 
-/** What a refusal proposes for a column of people who have left: as the text of its message, and to run. */
+/**
+ * The proposal of an error for a column of people who have unsubscribed: the text of the message, and the
+ * option to run.
+ */
 const proposal = {
   text: "{ field: 'subscribed', read: (text) => ['', 'no', 'false', '0'].includes(text.toLowerCase()) }",
   target: {

@@ -19,7 +19,7 @@ it('the list of one client is a source of rows for another', async () => {
   }
   await client.contacts.deleteAll(ids());
   expect(sent).toEqual([{ contactIds: ['con_1'] }]);
-  const rows = client.contacts.list() as unknown as AsyncIterable<string>; // contacts are no ids
+  const rows = client.contacts.list() as unknown as AsyncIterable<string>; // contacts are not ids
   const report = await client.contacts.deleteAll(rows);
   expect(report.failed).toMatchObject([{ index: 0 }]); // it was read
 });

@@ -3,7 +3,7 @@ import { createFakeMessaging } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
 
-/** What people do every day, and what must not go wrong unnoticed. */
+/** Everyday uses whose failures must not go unnoticed. */
 
 function scene() {
   const fake = createFakeMessaging();

@@ -105,7 +105,7 @@ describe('sendEach()', () => {
       once,
       onResult: ({ status }) => steps.push(status),
     });
-    const own = steps.filter((step) => step !== 'list'); // old keys are looked for meanwhile
+    const own = steps.filter((step) => step !== 'list'); // old keys are looked up in between
     expect(own).toEqual(['get', 'claimed', 'answered', 'sent']);
   });
 

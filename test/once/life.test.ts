@@ -23,7 +23,7 @@ beforeEach(() => {
   journal = memoryJournal();
 });
 
-/** A client of the fake: each new client on the same journal stands for another process. */
+/** A client of the fake. Each new client on the same journal represents another process. */
 const clientOf = (options: MessagingOptions = {}) =>
   new MessagingClient({ ...fake.options, journal, ...options });
 const failureOf = (promise: Promise<unknown>) =>

@@ -1,7 +1,7 @@
 import { afterAll, vi } from 'vitest';
 
-// The files of tests that one worker runs share its process: each loads the package anew, and leaves
-// no clock, no globals and no used rate limit to the next.
+// The test files of a worker share its process. Each loads a fresh copy of the package, and leaves no clock,
+// no globals and no used rate limit to the next.
 vi.resetModules();
 
 afterAll(() => {

@@ -53,7 +53,7 @@ function total({ total }: ListSpelling, isFirst: boolean, count: number): object
   return { total: total === 'always' || isFirst ? count : 0 };
 }
 
-// A page without a cursor needs its totals to go on.
+// A page without a cursor needs its totals, so that the list can continue.
 function totalOf(count: number): object {
   return { total: count };
 }

@@ -85,7 +85,7 @@ export function answering(answer?: (request: Request) => unknown) {
   });
   const over: Fetch = async (input, init) => {
     await ready;
-    // A test may have several clients, each with a service of its own.
+    // A test may have several clients, each with a separate service.
     if (inFront !== own) {
       network.use(own);
       inFront = own;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A service in a process of its own: a consumer that blocks this process does not stop it. */
+/** A service in a separate process: a consumer that blocks this process does not stop it. */
 export interface PageServer {
   readonly url: string;
   stop(): void;

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
 import { furnish } from './furnished-project.js';
 
-/** How a script of its own process ended. */
+/** The end of a script that ran in a separate process. */
 export interface ScriptEnd {
   /** `null` when it was stopped: it took too long. */
   readonly code: number | null;

@@ -20,7 +20,7 @@ const clientOf = (options: MessagingOptions = {}) =>
 const deploy = (definition: WorkflowDefinition, settings?: DeployOptions) =>
   clientOf().workflows.deploy(definition, settings);
 
-/** What is live, by its name: whether it is on, and its ways by the names of the steps. */
+/** The live workflows by name: whether each is on, and its transitions by the names of the steps. */
 function live() {
   return [...fake.project.workflows.values()].map(({ name, enabled, steps, transitions }) => {
     const nameOf = (id: string) => steps.get(id)?.name ?? id;

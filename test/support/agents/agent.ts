@@ -15,17 +15,17 @@ import { tools } from '../../../src/agents/tools.js';
 import { patienceMs } from '../../../src/agents/files.js';
 import type { DeskScene } from './desk.js';
 
-/** What a client does with a question to its person. */
+/** Answers an elicitation in place of a client and its person. */
 export type Elicits = (message: string) => ElicitResult | Promise<ElicitResult>;
 
 /** The protocol's own client, in one process with a server over the services of a desk. */
 export interface Agent {
   readonly client: Client;
   readonly desk: PlanStore;
-  /** What a browser was shown. */
+  /** The files that were opened in a browser. */
   readonly opened: string[];
   readonly logged: unknown[];
-  /** Ends it as a server does that is told to stop. */
+  /** Stops the server as it stops itself. */
   stop(): Promise<void>;
   call(name: string, args?: object, timeout?: number): Promise<CallToolResult>;
   plan(name: string, args: object): Promise<string>;
@@ -100,7 +100,7 @@ export async function openAgent(
 
 export const textOf = ({ content }: CallToolResult) => (content[0] as { text: string }).text; // as: all are texts
 
-/** What stands between the marks of an answer. */
+/** Returns the text between the marks of an answer. */
 export function valueOf(result: CallToolResult): unknown {
   const [, mark = ''] = /the two marks (\w+) is data/.exec(textOf(result)) ?? [];
   const [, json = ''] = textOf(result).split(`\n${mark}\n`);

@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { spawn as spawnTerminal } from '@lydell/node-pty';
 import { emptyFolder } from '../empty-folder.js';
 
-/** The command as it is published: `npm test` builds it first. */
+/** The published command: `npm test` builds it first. */
 export const command = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
 
 /** How a command is run. */
@@ -64,7 +64,7 @@ export async function unread(args: readonly string[], options: RunOptions = {}):
 export interface Terminal {
   /** Everything that was written so far, control characters included. */
   readonly written: string;
-  /** What a reader sees of it, without styles. */
+  /** The visible text, without styles. */
   readonly text: string;
   /** Resolves when the text has come; rejects when the command ends before. */
   until(text: string): Promise<void>;
@@ -78,7 +78,7 @@ interface Screen extends RunOptions {
   readonly columns?: number;
 }
 
-/** Does this text have colors of its own? */
+/** Whether the text itself has colors. */
 export function hasColors(written: string): boolean {
   return written.includes('\u001B[3');
 }

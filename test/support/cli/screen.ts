@@ -9,7 +9,7 @@ export interface Run {
   readonly color: number;
 }
 
-/** What a person sees after all of that was written: the lines, in runs of one look. */
+/** The visible lines after all of this output, in runs of one style. */
 export async function screenOf(written: string, columns = 100): Promise<Run[][]> {
   const terminal = new xterm.Terminal({ cols: columns, rows: 40, allowProposedApi: true });
   await new Promise<void>((resolve) => terminal.write(written, resolve));

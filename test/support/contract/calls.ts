@@ -8,7 +8,7 @@ import {
 import { samples } from './samples.js';
 import { intercepted } from '../msw.js';
 
-/** What a call to the fake needs: the ids of its path, by name. */
+/** The ids in the path of a call to the fake, by name. */
 export type Ids = Readonly<Record<string, string>>;
 
 /** A fake with something of everything in it. */
@@ -109,7 +109,7 @@ function body<Body>(sdk: string): Body {
   return samples[name]?.body as Body;
 }
 
-/** The id that a parameter of a method's path stands for. */
+/** The id that a parameter of a method's path contains. */
 export function idFor(ids: Ids, sdk: string, name: string): string {
   const [, resource = '', ...rest] = sdk.split('.');
   const method = rest.at(-1) ?? '';

@@ -1,4 +1,4 @@
-/** What a call of a method sends: a body or a query that the documents allow. */
+/** The body or the query of a call, as the documents allow it. */
 export interface Sample {
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, unknown>>;

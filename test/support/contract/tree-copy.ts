@@ -63,7 +63,7 @@ export class TreeCopy {
     return () => before.forEach(({ file, text }) => this.write(file, text));
   }
 
-  /** What the compiler says about the given files. */
+  /** Returns the errors of the compiler in the given files. */
   typeErrors(files: readonly string[]): string[] {
     const names = files.map((file) => join(this.folder, file));
     const program = ts.createProgram(names, this.#options, this.#host);

@@ -9,7 +9,7 @@ export function freshKey(): string {
   return `sk_project_${++projects}`;
 }
 
-/** A client of a project of its own with two requests a second, over a service that answers as scripted. */
+/** A client of a separate project with two requests per second, over a scripted service. */
 export function limited(changes: MessagingOptions = {}, steps: readonly Step[] = []) {
   const options = {
     apiKey: freshKey(),
@@ -23,7 +23,7 @@ export function limited(changes: MessagingOptions = {}, steps: readonly Step[] =
     options,
     /** Calls the service so many times; errors are those of the calls. */
     calls: (count: number) => Array.from({ length: count }, (_, id) => get(client, `con_${id}`)),
-    /** What was asked for, in the order in which it came. */
+    /** The requests in the order of their arrival. */
     ids: () => requests.map(({ url }) => new URL(url).pathname.split('/').at(-1)),
   };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** What axe-core finds on a page, one line for each element. */
+/** Returns the findings of axe-core on a page, one line for each element. */
 export async function problemsOf(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<AxeResults>('axe.run(document)');

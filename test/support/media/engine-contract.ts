@@ -12,7 +12,7 @@ import { createFakeMedia, type FakeMedia, type FakeMediaOptions } from 'postreel
 import { describe, expect, it } from 'vitest';
 import { audioEndpoint, speech, video, videoEndpoint } from './fake-time.js';
 
-/** What an engine hands to its worker. */
+/** A job as an engine hands it to its worker. */
 export interface Handed {
   readonly id: string;
   readonly data: unknown;
@@ -20,7 +20,7 @@ export interface Handed {
   readonly tries?: number;
 }
 
-/** What the engine hears of a job. */
+/** The result of a job as the engine gets it. */
 export type Heard =
   | { readonly is: 'done'; readonly result: JobRecord }
   | { readonly is: 'back' | 'later' }
@@ -42,7 +42,7 @@ export interface EngineWords {
   readonly hopeless: Heard['is'];
 }
 
-/** A fake, and clients of it that are as good as processes of their own on one journal. */
+/** Creates a fake, and clients that act as separate processes on one journal. */
 function service(options: FakeMediaOptions = {}) {
   const fake = createFakeMedia({ queueTime: 0, ...options });
   const journal = memoryJournal();
@@ -66,7 +66,7 @@ function shelf() {
   return { saved, save };
 }
 
-/** What the worker of every engine does. */
+/** The behaviour of the worker of every engine. */
 export function engineContract(open: OpenWorker, words: EngineWords): void {
   it.each<[string, VideoJob | AudioRequest]>([
     ['a video', video()],

@@ -14,13 +14,13 @@ export function useFakeTime(): void {
   });
 }
 
-/** What is loaded with the first call must be there: files are not read on a fake clock. */
+/** Load first the code that a first call loads: files are not read on a fake clock. */
 export async function loadSchemas(): Promise<void> {
   const media = new MediaClient(createFakeMedia().options);
   await media.generate.status({ fileId: '' }).safe();
 }
 
-/** A fake service on the test's time, with clients that talk to it and share no budget with others. */
+/** Creates a fake service on the test's clock, with clients that share no budget with others. */
 export function fakeService(options: FakeMediaOptions = {}) {
   const fake = createFakeMedia({ clock: { now: () => Date.now() }, ...options });
   const group = `test ${fake.baseUrl}`;

@@ -11,7 +11,7 @@ export async function collect(queue: AsyncIterable<QueueResult>): Promise<QueueR
   return results.sort((a, b) => a.index - b.index);
 }
 
-/** So many videos that can be told apart. */
+/** Creates videos with different prompts. */
 export const videos = (count: number) =>
   Array.from({ length: count }, (_, index) => video({ prompt: String(index) }));
 
@@ -26,6 +26,6 @@ export async function acquainted(client: MediaClient): Promise<MediaClient> {
   return client;
 }
 
-/** What the service made beside that. */
+/** The files that the service made, without the first video of `acquainted()`. */
 export const filesOf = (fake: FakeMedia) =>
   fake.files.filter(({ settings }) => settings.prompt !== 'before');

@@ -1,4 +1,4 @@
-/** What a player makes of an MP3: how long it says that it is, and how long its frames are. */
+/** The properties that a player reads from an MP3: its stated length, and the length of its frames. */
 export function playedMp3(bytes: Uint8Array) {
   const frames: { at: number; length: number; kbps: number; seconds: number }[] = [];
   const strays: number[] = [];

@@ -2,7 +2,7 @@ import type { MessagingClient, MessagingOptions } from 'postreel';
 import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { messagingOver } from '../clients.js';
 
-/** What happens to a request: it arrives or not, and so does its answer. */
+/** The fate of a request: whether it arrives, and whether its response does. */
 export const fates = [
   'ok',
   'lost',

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { MessagingClient } from 'postreel';
 import type { FakeMessaging } from 'postreel/testing';
 
-/** What the service does in silence, and how a client keeps people from it. */
+/** The silent behaviour of the service, and how the client protects people from it. */
 export interface Trap {
   readonly name: string;
   /** A line that falls into the trap, and does not compile. */
@@ -11,7 +11,7 @@ export interface Trap {
   readonly right: string;
   /** Falls into it, without the checks of the client: what the service does is asserted. */
   readonly service: (scene: Scene) => Promise<void>;
-  /** What the client does about it is asserted. */
+  /** Asserts the behaviour of the client. */
   readonly client: (scene: Scene) => Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { defineWorkflow } from 'postreel';
 import type { FakeMessaging } from 'postreel/testing';
 
-/** A short workflow; each subject makes a version of its own. */
+/** A short workflow. Each subject makes a separate version. */
 export const welcome = (subject: string) =>
   defineWorkflow({
     name: 'Welcome',

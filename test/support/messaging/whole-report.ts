@@ -1,7 +1,7 @@
 import { PartialError, type PartialReport, type Report } from 'postreel';
 import { expect } from 'vitest';
 
-/** The report of a call that changes many, also where it ended early. */
+/** Returns the report of a call that changes many, also if it ended early. */
 export async function reportOf<Row>(
   call: Promise<Report<Row>>,
   count: number,

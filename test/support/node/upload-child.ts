@@ -1,5 +1,5 @@
-// Uploads many files of 5 MB at once to a service that reads none of them for a while, and prints
-// how much memory each upload takes besides the caller's bytes.
+// Uploads many files of 5 MB at once to a service that reads none of them for a while. Prints the memory of
+// each upload in addition to the caller's bytes.
 import { MessagingClient } from 'postreel';
 
 const [, , files = '20'] = process.argv;

@@ -43,7 +43,7 @@ export interface Project {
   remove(): Promise<void>;
 }
 
-/** The packages that the project has besides this one, all from this repository's node_modules. */
+/** The other packages of the project, all from this repository's node_modules. */
 interface Neighbours {
   /** More packages, e.g. an optional peer. */
   readonly with?: readonly string[];

@@ -13,7 +13,7 @@ export interface Runtime {
   readonly version: string;
 }
 
-/** The versions that `docs/runtimes.md` names as tested, besides the Node that runs the tests. */
+/** The versions that `docs/runtimes.md` names as tested, in addition to the Node that runs the tests. */
 export const newest: readonly Runtime[] = [
   { name: 'Node', version: '22.23.3' },
   { name: 'Node', version: '24.21.0' },

@@ -19,7 +19,7 @@ export const script = {
 /** The smallest audio request. */
 export const speech = { content: 'Bees fly.', voiceId: 'voice_1' };
 
-/** The fields of answers that the tests go on with. */
+/** The fields of responses that later steps of the tests use. */
 interface Body {
   status?: string;
   progress?: number;

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { FakeMessaging } from 'postreel/testing';
 
-/** What a call may bring beside its method and path. */
+/** The parts of a call in addition to its method and path. */
 export interface CallOptions {
   body?: unknown;
   form?: FormData;

@@ -1,7 +1,7 @@
 import { setupWorker } from 'msw/browser';
 import { createFakeMessaging, type Fault } from 'postreel/testing';
 
-/** What happened to a request of the page. */
+/** The result of a request of the page. */
 export interface Result {
   status?: number;
   /** The name of the error that `fetch` or reading the body ended in. */
@@ -10,7 +10,7 @@ export interface Result {
   contacts?: number;
 }
 
-/** What the page offers to the test. */
+/** The functions that the page exposes to the test. */
 export interface Lab {
   post(fault?: Fault): Promise<Result>;
   postTo(baseUrl: string, key: string): Promise<Result>;

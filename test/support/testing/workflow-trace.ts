@@ -21,7 +21,7 @@ const conditions = [
   { field: 'subscribed', operator: 'equals', value: 'true' },
 ];
 
-/** What filters find and what steps of workflows do in the world of this fake. */
+/** The contacts that filters select, and the effects of workflow steps, in the world of this fake. */
 export async function workflowTrace(fake: FakeMessaging, ask: Ask): Promise<string[]> {
   const said: string[] = [];
   await ask('POST /contacts', { email: 'ann@example.com', data: { plan: 'pro' } });

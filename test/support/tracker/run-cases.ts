@@ -21,7 +21,7 @@ export function describeSome(engine: Engine, problem: string | undefined, names:
   });
 }
 
-// A renamed case must fail here instead of being skipped silently.
+// A renamed case must fail here, not be skipped silently.
 function caseNamed(wanted: string): Case {
   const found = CASES.find(({ name }) => name === wanted);
   if (!found) {

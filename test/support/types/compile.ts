@@ -21,7 +21,7 @@ const host = ts.createCompilerHost(options);
 const read = host.getSourceFile.bind(host);
 const known = new Map<string, ts.SourceFile | undefined>();
 
-/** What the compiler says about some lines of a user's. */
+/** Returns the errors of the compiler in some lines of a user's code. */
 export function compile(text: string) {
   const path = resolve('test/types/of-a-user.ts');
   const isText = (name: string) => resolve(name) === path;

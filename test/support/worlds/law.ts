@@ -1,7 +1,7 @@
 import type { MediaClient, MessagingClient } from 'postreel';
 import type { FakeMedia, FakeMessaging, MediaBehavior, MessagingBehavior } from 'postreel/testing';
 
-/** What holds in every world: effect, outcome, ids, order, nothing lost. */
+/** The laws of every world: effect, outcome, ids, order, nothing lost. */
 export interface Law<Scene> {
   readonly name: string;
   readonly holds: (scene: Scene) => Promise<void>;

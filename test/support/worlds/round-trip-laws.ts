@@ -7,7 +7,7 @@ const condition = { field: 'data.plan', operator: 'equals', value: 'pro' } as co
 
 type Kind = 'contacts' | 'templates' | 'segments' | 'campaigns';
 
-/** What a method handed out, and the methods that take it back. */
+/** The records that a method returned, and the methods that accept them. */
 interface Handed {
   readonly kind: Kind;
   readonly records: readonly object[];
@@ -60,7 +60,7 @@ export const roundTripLaws: readonly Law<MessagingScene>[] = [
         await taken(workflows.update(id, record));
         await taken(workflows.create(record));
       }
-      // Nobody adds a step that stands for the trigger.
+      // Nobody adds a step that represents the trigger.
       const steps = (graph.steps ?? []).filter(({ type }) => type !== 'TRIGGER');
       for (const record of [step, ...steps]) {
         await taken(workflows.steps.update(id, record.id, record));
@@ -135,7 +135,7 @@ async function handedOut(messaging: MessagingClient, isFilled: boolean): Promise
 
 const answerOnly = new Set(['id', 'createdAt', 'updatedAt']);
 
-/** What the service has, without what tells one record from the next; unset is unset. */
+/** The data of the service, without the fields that differ between records. Unset fields are left out. */
 function stored({ project }: MessagingScene['fake'], kind: Kind): object[] {
   return [...project[kind].values()].map((record: object) =>
     Object.fromEntries(

@@ -3,7 +3,7 @@ import { createFakeMedia, createFakeMessaging } from 'postreel/testing';
 import type { MediaScene, MessagingScene } from './law.js';
 import type { World } from './worlds.js';
 
-/** A messaging service of a world, and a client that is told nothing about it. */
+/** A messaging service of a world, and a client that does not know the world. */
 export function messagingScene(world: World): MessagingScene {
   const fake = createFakeMessaging({ behavior: world });
   const messaging = new MessagingClient({ ...fake.options, rateLimit: false });

@@ -5,7 +5,7 @@ import { Slots } from '../../../../src/media/submit/slots.js';
 import { never } from './store.js';
 import type { Bug } from './world.js';
 
-/** Faults that the model must find. Each stands at the boundary, or in place of one method. */
+/** Faults that the model must find. Each replaces one method, or wraps a boundary. */
 export const bugs: Readonly<Record<string, Bug>> = {
   'bytes leave before the claim': {
     wrap: (store, time) => ({
@@ -126,7 +126,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
   },
 };
 
-/** What a text that is to be written says of a key. */
+/** Returns the state of a key in a text that is about to be written. */
 function stateOf(value: string | undefined): unknown {
   return value === undefined ? undefined : (JSON.parse(value) as { state?: unknown }).state;
 }

@@ -8,7 +8,7 @@ import type { Worker } from './worker.js';
 export interface NetworkHabits {
   readonly faultChance: number;
   readonly checkFaultChance: number;
-  /** Nobody gets through meanwhile. */
+  /** No request arrives during this time. */
   readonly outage: { readonly from: number; readonly to: number } | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface PaidRequest {
   readonly sentAt: number;
   /** The texts of which files were made. */
   made: readonly string[];
-  /** What came of it, as its worker has heard in time, or too late. */
+  /** The result of the request, as its worker received it, in time or too late. */
   end: 'open' | 'accepted' | 'refused' | 'limited' | 'not-sent' | 'lost';
 }
 
@@ -129,7 +129,7 @@ export class Network {
     const lateMs = fault === 'late' ? random.next() * (this.#timeoutMs + 4 * minuteMs) : 0;
     const hasArrived = !['refused', 'reset', 'gateway', '4xx', '429'].includes(fault ?? '');
     this.#time.after(10 + random.next() * 300, () => {
-      // What left before its process died may arrive or not.
+      // A request that was sent before its process died may arrive or not.
       const isCutOff = worker.isDead && random.chance(0.5);
       const isHung = fault === 'hung' && random.chance(0.5);
       const reply = hasArrived && !isCutOff && !isHung ? ask() : undefined;

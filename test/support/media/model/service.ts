@@ -4,7 +4,7 @@ import type { VirtualTime } from './time.js';
 /** How the service of a world behaves. */
 export interface ServiceHabits {
   readonly pendingLimit: number;
-  /** What a 429 says about when to come back. */
+  /** The wait that a 429 requests. */
   readonly says: 'seconds' | 'date' | 'reset' | 'nothing';
   /** Are the jobs of a call made one after another, up to one that is refused? */
   readonly makesHalf: boolean;
@@ -24,12 +24,12 @@ export interface Made {
   readonly end: 'success' | 'error' | 'canceled';
 }
 
-/** What the service answers. */
+/** The response of the service. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** The files that it made for this call, whether it says so or not. */
+  /** The files that the service made for this call, even if the response does not show them. */
   readonly made: readonly Made[];
 }
 

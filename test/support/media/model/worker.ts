@@ -6,7 +6,7 @@ import type { VirtualTime } from './time.js';
 
 /** One thing to be made. */
 export interface Item {
-  /** What the job says: no other one says the same. It is its key, too. */
+  /** The text of the job, which is also its key. No other job has it. */
   readonly text: string;
   readonly job: MediaJob;
   /** How it is made: by the named queue, by a call with `once`, or by one without. */
@@ -25,7 +25,7 @@ export interface End {
   readonly error: unknown;
 }
 
-/** What the programs of a world ask for. */
+/** The jobs that the programs of a world request. */
 export interface Wishes {
   readonly sendsUnknown: boolean;
   readonly retriesFailed: boolean;
@@ -36,7 +36,7 @@ export interface Wishes {
   readonly abortChance: number;
 }
 
-/** What a worker lives in. */
+/** The environment of a worker. */
 export interface Surroundings {
   readonly time: VirtualTime;
   readonly random: Random;
@@ -240,7 +240,7 @@ export async function loadAll(): Promise<void> {
   }
 }
 
-/** What a job says. */
+/** Returns the text of a job. */
 export function textOf(job: MediaJob): string {
   return ('workflowType' in job ? job.prompt : job.content) ?? '';
 }

@@ -14,14 +14,14 @@ import {
   type Wishes,
 } from './worker.js';
 
-/** What a world has shown. */
+/** The observations in a world. */
 export interface Verdict {
   /** Promises that were broken. */
   readonly violations: readonly string[];
   readonly facts: Facts;
 }
 
-/** What has happened in worlds, to see that they are no calm ones. */
+/** The events in worlds, to check that the worlds have failures. */
 export interface Facts {
   jobs: number;
   calls: number;
@@ -296,7 +296,7 @@ class World implements Surroundings {
     }
   }
 
-  /** What was not sent, or refused, was not made by this run. */
+  /** Jobs that were not sent, or were rejected, were not made by this run. */
   #checkOutcomes({ text }: Item): void {
     for (const { item, worker, error, fileId, since, at } of this.ends) {
       const outcome = isPostreelError(error) ? error.outcome : undefined;
