@@ -21,7 +21,7 @@ const media = new MediaClient({
 const boss = new PgBoss(connectionString);
 boss.on('error', console.error);
 await boss.start();
-// pg-boss counts a try each time it passes a job to a worker, also after a stop or a crash.
+// pg-boss counts an attempt each time it hands a job to a worker, also after a stop or a crash.
 const queue = { name: 'videos', retryLimit: 50, retryDelay: 30, expireInSeconds: 3_600 };
 await boss.createQueue('videos', queue);
 
