@@ -16,9 +16,9 @@ export const unansweredMs = 20_000;
 export const hostAnswerMs = 300;
 
 /** The dependencies of {@link askPerson}. */
-export interface AskParts {
+export interface AskOptions {
   readonly mcp: McpServer;
-  readonly desk: PlanStore;
+  readonly planStore: PlanStore;
   readonly page: ApprovalPage;
   /** Aborts when the server stops: from then on no page opens. */
   readonly stopped: AbortSignal;
@@ -31,21 +31,21 @@ export interface AskParts {
  * cannot, if it cancels, fails or answers by itself, or if no answer comes. The model is not asked. The page
  * opens in the browser only once, because it shows later plans too.
  */
-export function askPerson(parts: AskParts): Ask {
-  const { host, lead } = parts.page;
+export function askPerson(options: AskOptions): Ask {
+  const { host, redirect: lead } = options.page;
   const places = new Map<string, 'client' | 'page'>();
   let openedFor: string | undefined;
   let failure: string | undefined;
 
   function showPage(plan: Plan): void {
-    const isOpen = plan.state === 'waiting' && !parts.stopped.aborted;
+    const isOpen = plan.state === 'waiting' && !options.stopped.aborted;
     if (places.get(plan.id) === 'page' || !isOpen) {
       return;
     }
     places.set(plan.id, 'page');
     if (openedFor === undefined && 'file' in lead) {
       openedFor = plan.id;
-      void parts.open(lead.file).then((reason) => {
+      void options.open(lead.file).then((reason) => {
         failure = reason;
       });
     }
@@ -70,7 +70,7 @@ export function askPerson(parts: AskParts): Ask {
   return (plan) => {
     if (!places.has(plan.id)) {
       places.set(plan.id, 'client');
-      void askOnce(plan, parts, () => showPage(plan));
+      void askOnce(plan, options, () => showPage(plan));
     }
     return () => placeOf(plan);
   };
@@ -78,7 +78,7 @@ export function askPerson(parts: AskParts): Ask {
 
 async function askOnce(
   plan: Plan,
-  { mcp: { server }, desk }: AskParts,
+  { mcp: { server }, planStore }: AskOptions,
   openPage: () => void,
 ): Promise<void> {
   const { elicitation } = server.getClientCapabilities() ?? {};
@@ -95,7 +95,7 @@ async function askOnce(
     const answer = await elicit(server, plan);
     const isByPerson = performance.now() - askedAt >= hostAnswerMs;
     if (answer !== undefined && isByPerson) {
-      desk.answer(plan.id, plan.fingerprint, answer);
+      planStore.answer(plan.id, plan.fingerprint, answer);
       return;
     }
   } catch {
@@ -139,7 +139,7 @@ async function elicit(server: McpServer['server'], plan: Plan): Promise<'yes' | 
  * if it failed.
  */
 export function openBrowser(file: string): Promise<string | undefined> {
-  const browser = browserFor(process.env, process.platform);
+  const browser = browserCommandOf(process.env, process.platform);
   if (browser === undefined) {
     return Promise.resolve('BROWSER is none');
   }
@@ -160,7 +160,7 @@ export function openBrowser(file: string): Promise<string | undefined> {
  * The command that opens a file. `BROWSER` names another program than the default, or `none`. The program
  * gets no keys in its environment.
  */
-export function browserFor(environment: NodeJS.ProcessEnv, platform: NodeJS.Platform) {
+export function browserCommandOf(environment: NodeJS.ProcessEnv, platform: NodeJS.Platform) {
   const { BROWSER: own } = environment;
   if (own === 'none') {
     return undefined;

@@ -1,8 +1,8 @@
 import type { Campaign, CampaignCreate, TemplateCreate, TemplateUpdate } from 'postreel/messaging';
 import { messaging as schemas } from 'postreel/schemas';
 import * as z from 'zod/mini';
-import { bodyFact, variableFacts, workflowFacts } from './facts.js';
-import { addresses, inline, Refusal } from './text.js';
+import { describeBody, describeVariables, describeWorkflow } from './facts.js';
+import { formatAddresses, formatInline, ToolRefusal } from './text.js';
 import { planTool, type Fact, type Services, type Tool } from './tool.js';
 
 const text = z.string().check(z.minLength(1));
@@ -16,7 +16,7 @@ export const campaignPlans: readonly Tool[] = [
     describe: async (request, services, signal) => ({
       action: 'Create 1 draft of a campaign',
       facts: [
-        ...(await campaignFacts(request, services, signal)),
+        ...(await describeCampaign(request, services, signal)),
         { label: 'cost', text: '1 call' },
       ],
     }),
@@ -43,20 +43,20 @@ export const campaignPlans: readonly Tool[] = [
       const campaign = await services.messaging.campaigns.get(id, { signal });
       const actions = {
         send: 'Send the campaign to its whole audience now',
-        schedule: `Schedule the campaign for ${inline(at)}`,
-        test: `Send a test of the campaign to ${addresses(email)}`,
+        schedule: `Schedule the campaign for ${formatInline(at)}`,
+        test: `Send a test of the campaign to ${formatAddresses(email)}`,
         cancel: 'Cancel the campaign',
       };
       return {
         action: actions[step],
         facts: [
-          { label: 'campaign', text: inline({ id, status: campaign.status }) },
-          ...(await campaignFacts(campaign, services, signal)),
+          { label: 'campaign', text: formatInline({ id, status: campaign.status }) },
+          ...(await describeCampaign(campaign, services, signal)),
           // The counts of a campaign that is being sent change all the time, so a plan to cancel it omits
           // them.
           ...(step === 'cancel'
             ? []
-            : [{ label: 'other fields', text: inline(othersOf(campaign)) }]),
+            : [{ label: 'other fields', text: formatInline(othersOf(campaign)) }]),
           { label: 'cost', text: '1 call' },
           ...(step === 'schedule'
             ? [{ label: 'also', text: 'mails whoever is in the audience at that time' }]
@@ -93,14 +93,14 @@ export const campaignPlans: readonly Tool[] = [
     describe: async ({ id, body, ...others }, { messaging }, signal) => {
       const used = id === undefined ? undefined : await messaging.templates.usage(id, { signal });
       return {
-        action: id === undefined ? 'Create 1 template' : `Change the template ${inline(id)}`,
+        action: id === undefined ? 'Create 1 template' : `Change the template ${formatInline(id)}`,
         facts: [
           ...Object.entries(others).map(([label, value]) => ({
             label,
-            text: label === 'from' ? addresses(value) : inline(value),
+            text: label === 'from' ? formatAddresses(value) : formatInline(value),
           })),
-          ...(body === undefined ? [] : [bodyFact('body', body)]),
-          ...(used === undefined ? [] : [{ label: 'used by', text: inline(used) }]),
+          ...(body === undefined ? [] : [describeBody('body', body)]),
+          ...(used === undefined ? [] : [{ label: 'used by', text: formatInline(used) }]),
           { label: 'cost', text: '1 call' },
         ],
       };
@@ -118,9 +118,9 @@ export const campaignPlans: readonly Tool[] = [
     describe: async ({ id, enabled }, services, signal) => {
       const workflow = await services.messaging.workflows.get(id, { signal });
       return {
-        action: `Switch the workflow ${inline(workflow.name)} ${enabled ? 'on' : 'off'}`,
+        action: `Switch the workflow ${formatInline(workflow.name)} ${enabled ? 'on' : 'off'}`,
         facts: [
-          ...(await workflowFacts(workflow, services, signal, 'workflow')),
+          ...(await describeWorkflow(workflow, services, signal, 'workflow')),
           { label: 'cost', text: '1 call' },
         ],
       };
@@ -131,7 +131,7 @@ export const campaignPlans: readonly Tool[] = [
 
 function assertStep(step: string, at: string | undefined, email: string | undefined): void {
   if ((step === 'schedule') !== (at !== undefined) || (step === 'test') !== (email !== undefined)) {
-    throw new Refusal(
+    throw new ToolRefusal(
       '`schedule` needs `at`, `test` needs `email`, and the other steps need neither.',
     );
   }
@@ -140,12 +140,12 @@ function assertStep(step: string, at: string | undefined, email: string | undefi
 // Runs again right before the step: a time that has passed by then would mean "now".
 function assertFuture(at: string | undefined): void {
   if (at !== undefined && !(Date.parse(at) > Date.now())) {
-    throw new Refusal('`at` must be a time to come, in ISO 8601 such as 2030-01-31T09:00:00Z.');
+    throw new ToolRefusal('`at` must be a time to come, in ISO 8601 such as 2030-01-31T09:00:00Z.');
   }
 }
 
 /** A campaign, or the fields of a new one. */
-type Shown = Partial<
+type ShownCampaign = Partial<
   Pick<Campaign, 'name' | 'description' | 'from' | 'fromName' | 'replyTo' | 'subject' | 'body'>
 > &
   Audience;
@@ -165,40 +165,40 @@ interface Audience {
   readonly audienceFilter?: unknown;
 }
 
-async function campaignFacts(
-  { name, description, from, fromName, replyTo, subject, body, ...audience }: Shown,
+async function describeCampaign(
+  { name, description, from, fromName, replyTo, subject, body, ...audience }: ShownCampaign,
   services: Services,
   signal: AbortSignal,
 ): Promise<Fact[]> {
   return [
-    { label: 'name', text: inline(name) },
-    ...(description ? [{ label: 'description', text: inline(description) }] : []),
-    { label: 'from', text: addresses({ from, fromName, replyTo }) },
-    { label: 'subject', text: inline(subject) },
-    bodyFact('body', body ?? ''),
-    ...variableFacts(services.messaging, { texts: [subject, body] }),
-    ...(await audienceFacts(audience, services, signal)),
+    { label: 'name', text: formatInline(name) },
+    ...(description ? [{ label: 'description', text: formatInline(description) }] : []),
+    { label: 'from', text: formatAddresses({ from, fromName, replyTo }) },
+    { label: 'subject', text: formatInline(subject) },
+    describeBody('body', body ?? ''),
+    ...describeVariables(services.messaging, { texts: [subject, body] }),
+    ...(await describeAudience(audience, services, signal)),
   ];
 }
 
-async function audienceFacts(
+async function describeAudience(
   { audienceType, type, segmentId, audienceFilter }: Audience,
   { messaging }: Services,
   signal: AbortSignal,
 ): Promise<Fact[]> {
   // A newly created campaign has its audience type in the field `type`.
   const audience = audienceType ?? type;
-  const fact = { label: 'audience', text: inline({ audience, segmentId, audienceFilter }) };
+  const fact = { label: 'audience', text: formatInline({ audience, segmentId, audienceFilter }) };
   if (audience === 'ALL') {
     const { total } = await messaging.contacts.list({ limit: 1 }, { signal });
-    return [fact, peopleFact('contacts now', total)];
+    return [fact, describePeople('contacts now', total)];
   }
   if (audience === 'SEGMENT' && typeof segmentId === 'string') {
     const { name, type: kind, condition } = await messaging.segments.get(segmentId, { signal });
     // Do not use the cached count: for a dynamic segment it is as old as its last refresh.
     const { total } = await messaging.segments.members.list(segmentId, {}, { signal });
-    const shown = { label: 'segment', text: inline({ name, type: kind, condition }) };
-    return [fact, shown, peopleFact('members now', total)];
+    const shown = { label: 'segment', text: formatInline({ name, type: kind, condition }) };
+    return [fact, shown, describePeople('members now', total)];
   }
   return [
     fact,
@@ -212,7 +212,7 @@ async function audienceFacts(
 // The audience may grow by 5 % while a person reads the plan.
 const headroom = 1.05;
 
-function peopleFact(label: string, count: unknown): Fact {
+function describePeople(label: string, count: unknown): Fact {
   if (typeof count !== 'number') {
     return { label, text: 'the service does not say how many' };
   }

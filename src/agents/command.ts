@@ -62,7 +62,7 @@ async function serveAgent(input: McpInput, context: Context): Promise<void> {
     );
   }
   const { serve } = await loadServer();
-  const server = input.fake === true ? await rehearsal(context) : undefined;
+  const server = input.fake === true ? await startRehearsal(context) : undefined;
   const own = server === undefined ? context : contextOf(server, context);
   try {
     await serve({
@@ -84,7 +84,7 @@ async function serveAgent(input: McpInput, context: Context): Promise<void> {
 
 /** Loads the server with its SDK, a peer that only this command needs. */
 async function loadServer(): Promise<typeof Agents> {
-  const sdk = await import('@modelcontextprotocol/sdk/server/mcp.js').catch(ifAbsent);
+  const sdk = await import('@modelcontextprotocol/sdk/server/mcp.js').catch(ignoreAbsence);
   // Version 1.13 added `registerResource()`, and also elicitation, by which the server asks a person.
   if (sdk === undefined || !('registerResource' in sdk.McpServer.prototype)) {
     throw new CommandEnd(
@@ -96,13 +96,13 @@ async function loadServer(): Promise<typeof Agents> {
 }
 
 /** Returns `undefined` if the package is not installed, or so old that it does not have this path. */
-function ifAbsent(error: NodeJS.ErrnoException): undefined {
+function ignoreAbsence(error: NodeJS.ErrnoException): undefined {
   if (!['ERR_MODULE_NOT_FOUND', 'ERR_PACKAGE_PATH_NOT_EXPORTED'].includes(error.code ?? '')) {
     throw error;
   }
 }
 
-async function rehearsal({ output }: Context): Promise<FakeServer> {
+async function startRehearsal({ output }: Context): Promise<FakeServer> {
   const clock = createClock({ mode: 'real' });
   const started: { server?: FakeServer } = {};
   const server = await startFakeServer({

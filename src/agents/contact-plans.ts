@@ -10,10 +10,10 @@ import {
 import { headerOf, lineNumbers, survey, type Survey } from '../messaging/contacts/import.js';
 import { otherwiseText, rulesOf, saysText, type Statement } from '../cli/import-rules.js';
 import { count } from '../cli/table.js';
-import { ended, endedAs } from './outcomes.js';
-import { addresses, inline, messageOf, Refusal } from './text.js';
+import { endStep, endCountedStep } from './outcomes.js';
+import { formatAddresses, formatInline, messageOf, ToolRefusal } from './text.js';
 import { assertAtMost, planTool, type Fact, type Services, type Tool } from './tool.js';
-import { startedFacts, subscriptionEvents } from './facts.js';
+import { describeStartedWorkflows, subscriptionEvents } from './facts.js';
 
 const maxContacts = 50;
 const maxBytes = 5 * 1024 * 1024;
@@ -35,21 +35,26 @@ export const contactPlans: readonly Tool[] = [
       const { messaging } = services;
       const now = await messaging.contacts.findByEmail(email, { signal });
       if (now === undefined && change.subscribed === undefined) {
-        throw new Refusal(
+        throw new ToolRefusal(
           'Say whether the new contact is subscribed: the service subscribes it otherwise.',
         );
       }
       return {
         action: now === undefined ? 'Create 1 contact' : 'Change 1 contact',
         facts: [
-          { label: 'email', text: addresses(email) },
+          { label: 'email', text: formatAddresses(email) },
           ...(now === undefined
             ? []
-            : [{ label: 'now', text: inline({ subscribed: now.subscribed, data: now.data }) }]),
-          { label: 'change', text: inline(change) },
+            : [
+                {
+                  label: 'now',
+                  text: formatInline({ subscribed: now.subscribed, data: now.data }),
+                },
+              ]),
+          { label: 'change', text: formatInline(change) },
           ...(change.subscribed === undefined
             ? []
-            : await startedFacts(subscriptionEvents, services, signal)),
+            : await describeStartedWorkflows(subscriptionEvents, services, signal)),
           { label: 'cost', text: '2 calls' },
         ],
       };
@@ -70,7 +75,7 @@ export const contactPlans: readonly Tool[] = [
       Promise.resolve({
         action: 'Check 1 email address',
         facts: [
-          { label: 'email', text: addresses(email) },
+          { label: 'email', text: formatAddresses(email) },
           { label: 'also', text: 'whoever owns its domain may see the address' },
           { label: 'cost', text: '1 call' },
         ],
@@ -92,7 +97,7 @@ export const contactPlans: readonly Tool[] = [
         facts: [
           {
             label: 'who',
-            text: contacts.map(({ id, email }) => addresses({ id, email })).join(', '),
+            text: contacts.map(({ id, email }) => formatAddresses({ id, email })).join(', '),
           },
           { label: 'cost', text: count(ids.length, 'call') },
           { label: 'cannot be undone', text: 'the contacts and their custom fields are gone' },
@@ -104,7 +109,7 @@ export const contactPlans: readonly Tool[] = [
       const failed: { id: string; error: unknown }[] = [];
       for (const id of new Set(ids)) {
         const call = signal.aborted
-          ? Promise.reject(new Refusal('The server has stopped.'))
+          ? Promise.reject(new ToolRefusal('The server has stopped.'))
           : messaging.contacts.delete(id);
         await call.then(
           () => deletedIds.push(id),
@@ -113,7 +118,7 @@ export const contactPlans: readonly Tool[] = [
       }
       const failures = failed.map(({ id, error }) => ({ id, error: messageOf(error) }));
       const errors = failed.map(({ error }) => error);
-      return ended({ deletedIds, failed: failures }, deletedIds.length, errors);
+      return endStep({ deletedIds, failed: failures }, deletedIds.length, errors);
     },
   }),
   planTool({
@@ -139,21 +144,21 @@ export const contactPlans: readonly Tool[] = [
       },
     },
     describe: async ({ file, ...statement }, services, signal) => {
-      const { content, rows, read } = await csvOf(file, statement, services);
+      const { content, rows, read } = await readCsv(file, statement, services);
       const { columns } = statement;
       return {
-        action: `Import the contacts of ${inline(file)}`,
-        content: { bytes: content, total: read.rows } satisfies Counted,
+        action: `Import the contacts of ${formatInline(file)}`,
+        content: { bytes: content, total: read.rows } satisfies CountedFile,
         facts: [
-          { label: 'columns', text: read.columns.map(inline).join(', ') },
-          ...(columns ? [{ label: 'become', text: inline(columns) }] : []),
-          ...rowFacts(rows, read, statement),
+          { label: 'columns', text: read.columns.map(formatInline).join(', ') },
+          ...(columns ? [{ label: 'become', text: formatInline(columns) }] : []),
+          ...describeRows(rows, read, statement),
           { label: 'sha256', text: createHash('sha256').update(content).digest('hex') },
           {
             label: 'also',
             text: 'updates existing contacts, and subscribes people who had unsubscribed again if their row says so',
           },
-          ...(await startedFacts(subscriptionEvents, services, signal)),
+          ...(await describeStartedWorkflows(subscriptionEvents, services, signal)),
           {
             label: 'cost',
             text: `${count(read.files, 'call')}, and more to look at the progress${statement.newContacts === 'unsubscribed' ? ' and to look up contacts' : ''}`,
@@ -163,7 +168,7 @@ export const contactPlans: readonly Tool[] = [
       };
     },
     run: async ({ columns, newContacts, subscribed }, { messaging }, { content }) => {
-      const { bytes, total } = content as Counted; // as: the bytes whose hash the person saw
+      const { bytes, total } = content as CountedFile; // as: the bytes whose hash the person saw
       let cause: unknown;
       const { done, failed, unknown } = await messaging.contacts
         .importAll([bytes], { columns, newContacts, subscribed })
@@ -175,7 +180,7 @@ export const contactPlans: readonly Tool[] = [
           return error.result;
         });
       const notReached = total - done - failed.length - unknown.length;
-      return endedAs(
+      return endCountedStep(
         {
           done,
           failed: await reasonsOf(failed, bytes),
@@ -196,16 +201,16 @@ export const contactPlans: readonly Tool[] = [
     fields: { add: 'The emails to add.', remove: 'The emails to remove.' },
     describe: async ({ id, add = [], remove = [] }, services, signal) => {
       if (add.length + remove.length === 0) {
-        throw new Refusal('Give emails to `add` or to `remove`.');
+        throw new ToolRefusal('Give emails to `add` or to `remove`.');
       }
       assertAtMost(add.length + remove.length, maxContacts, 'contacts');
       const { name } = await services.messaging.segments.get(id, { signal });
       return {
-        action: `Change the members of the segment ${inline(name)}`,
+        action: `Change the members of the segment ${formatInline(name)}`,
         facts: [
-          { label: 'add', text: addresses(...add) || 'none' },
-          { label: 'remove', text: addresses(...remove) || 'none' },
-          ...(await startedFacts([id], services, signal)),
+          { label: 'add', text: formatAddresses(...add) || 'none' },
+          { label: 'remove', text: formatAddresses(...remove) || 'none' },
+          ...(await describeStartedWorkflows([id], services, signal)),
           {
             label: 'cost',
             text: count([add, remove].filter(({ length }) => length > 0).length, 'call'),
@@ -223,20 +228,20 @@ export const contactPlans: readonly Tool[] = [
           errors.push(error);
           return { error: messageOf(error) };
         }));
-      return ended({ added, removed }, added === false ? 0 : 1, errors);
+      return endStep({ added, removed }, added === false ? 0 : 1, errors);
     },
   }),
 ];
 
-async function csvOf(file: string, statement: Statement, { folder }: Services) {
-  const path = await folder.existing(file);
+async function readCsv(file: string, statement: Statement, { folder }: Services) {
+  const path = await folder.resolveExisting(file);
   // Reject other files: an agent does not need them, and its plan would show their content.
   if (!/\.csv$/i.test(file) || !/\.csv$/i.test(path)) {
-    throw new Refusal('Only files whose names end in .csv are imported.');
+    throw new ToolRefusal('Only files whose names end in .csv are imported.');
   }
   const { size } = await stat(path);
   if (size > maxBytes) {
-    throw new Refusal('The service takes files of 5 MB at most.');
+    throw new ToolRefusal('The service takes files of 5 MB at most.');
   }
   const content = await readFile(path);
   await requireStatement(content, statement);
@@ -254,27 +259,27 @@ async function csvOf(file: string, statement: Statement, { folder }: Services) {
 async function requireStatement(content: Uint8Array, statement: Statement): Promise<void> {
   const { newContacts, subscribed } = statement;
   if (newContacts !== undefined && subscribed !== undefined) {
-    throw new Refusal('Give `newContacts` or `subscribed`, not both.');
+    throw new ToolRefusal('Give `newContacts` or `subscribed`, not both.');
   }
   const rules = rulesOf(statement);
   const header = await headerOf([content]);
   const found = columnsOf(header, { ...rules, isStated: true, allowsUnclear: true }, true);
-  const names = header.map(inline).join(', ');
+  const names = header.map(formatInline).join(', ');
   const [unclear] = unclearColumns(header, rules.named);
   if (unclear !== undefined) {
     const plain = isNameOfLeavers(unclear) ? '' : '"subscribed" if its yes means subscribed, ';
-    throw new Refusal(
-      `The column ${inline(unclear)} says who is subscribed, or who is not. Ask the person, and name it in \`columns\`: ${plain}"not:subscribed" if its yes, or a date, means unsubscribed, another name to keep it as a custom field, or null to drop it. The columns are ${names}.`,
+    throw new ToolRefusal(
+      `The column ${formatInline(unclear)} says who is subscribed, or who is not. Ask the person, and name it in \`columns\`: ${plain}"not:subscribed" if its yes, or a date, means unsubscribed, another name to keep it as a custom field, or null to drop it. The columns are ${names}.`,
     );
   }
   if (!rules.isStated && found.subscribedAt < 0) {
-    throw new Refusal(
+    throw new ToolRefusal(
       `The plan does not say who is subscribed. Ask the person, and give \`newContacts\` (existing contacts keep their state), a column that says it in \`columns\` ("subscribed" or "not:subscribed"), or \`subscribed\` for everybody, existing contacts included. The columns are ${names}.`,
     );
   }
 }
 
-interface Counted {
+interface CountedFile {
   readonly bytes: Uint8Array;
   /** The number of rows. */
   readonly total: number;
@@ -283,7 +288,7 @@ interface Counted {
 const maxRowsText = 20_000;
 
 /** The number of rows, and the first few of them. */
-function rowFacts(
+function describeRows(
   rows: readonly Record<string, unknown>[],
   read: Survey,
   statement: Statement,
@@ -291,7 +296,7 @@ function rowFacts(
   const lines: string[] = [];
   let length = 0;
   for (const { email, ...others } of rows) {
-    const line = `${addresses(email)} ${inline(others)}`;
+    const line = `${formatAddresses(email)} ${formatInline(others)}`;
     length += line.length;
     if (length > maxRowsText) {
       break;

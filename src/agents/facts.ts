@@ -1,7 +1,7 @@
 import type { Paginated } from 'postreel';
 import type { MessagingClient, Workflow } from 'postreel/messaging';
 import { isRecord } from '../core/values.js';
-import { addresses, inline, quoted, Refusal } from './text.js';
+import { formatAddresses, formatInline, quoteLines, ToolRefusal } from './text.js';
 import type { Fact, Services } from './tool.js';
 
 /** The facts in a plan about the emails and workflows that a step starts. */
@@ -9,7 +9,7 @@ import type { Fact, Services } from './tool.js';
 const maxWorkflows = 50;
 
 /** The current subject, sender and body of a template at the service. */
-export async function templateFacts(
+export async function describeTemplate(
   id: string,
   { templates }: MessagingClient,
   signal: AbortSignal,
@@ -17,25 +17,28 @@ export async function templateFacts(
 ): Promise<Fact[]> {
   const { body, from, fromName, replyTo, ...others } = await templates.get(id, { signal });
   return [
-    { label, text: inline(others) },
-    { label: `${label} from`, text: addresses({ from, fromName, replyTo }) },
-    bodyFact(`${label} body`, body),
+    { label, text: formatInline(others) },
+    { label: `${label} from`, text: formatAddresses({ from, fromName, replyTo }) },
+    describeBody(`${label} body`, body),
   ];
 }
 
 /** The whole text, so that a person can read everything that will be sent. */
-export function bodyFact(label: string, body: unknown): Fact {
-  return { label, text: quoted(typeof body === 'string' ? body : inline(body)) };
+export function describeBody(label: string, body: unknown): Fact {
+  return { label, text: quoteLines(typeof body === 'string' ? body : formatInline(body)) };
 }
 
 /** A text with variables, and their given values. */
-export interface Text {
+export interface TemplateTexts {
   readonly texts: readonly unknown[];
   readonly data?: unknown;
 }
 
 /** The variables that the service fills in for each contact, and that a plan cannot show. */
-export function variableFacts({ templates }: MessagingClient, { texts, data }: Text): Fact[] {
+export function describeVariables(
+  { templates }: MessagingClient,
+  { texts, data }: TemplateTexts,
+): Fact[] {
   const given = typeof data === 'object' && data !== null ? data : {};
   const found = texts.flatMap((text) =>
     typeof text === 'string' ? templates.variables(text) : [],
@@ -45,27 +48,27 @@ export function variableFacts({ templates }: MessagingClient, { texts, data }: T
       .flatMap(({ variables }) => variables.map(({ path }) => path))
       .filter((path) => !Object.hasOwn(given, path.split('.')[0] ?? '')),
     ...found.flatMap(({ notUnderstood }) => notUnderstood),
-  ].map(inline);
-  const names = [...new Set(open)].join(', ');
-  const text = `${names}, from the fields of each contact, which strangers may have written`;
-  return names === '' ? [] : [{ label: 'filled in', text }];
+  ].map(formatInline);
+  const hasEvent = [...new Set(open)].join(', ');
+  const text = `${hasEvent}, from the fields of each contact, which strangers may have written`;
+  return hasEvent === '' ? [] : [{ label: 'filled in', text }];
 }
 
 /** Like `variableFacts()`, for known contacts: also shows the fields of each contact. */
-export async function filledFacts(
+export async function describeFilledVariables(
   messaging: MessagingClient,
   emails: readonly string[],
-  text: Text,
+  text: TemplateTexts,
   signal: AbortSignal,
 ): Promise<Fact[]> {
-  const facts = variableFacts(messaging, text);
+  const facts = describeVariables(messaging, text);
   if (facts.length === 0) {
     return [];
   }
   const fields = await Promise.all(
     emails.map(async (email) => {
       const contact = await messaging.contacts.findByEmail(email, { signal });
-      return `${addresses(email)} ${inline(contact?.data ?? 'none yet')}`;
+      return `${formatAddresses(email)} ${formatInline(contact?.data ?? 'none yet')}`;
     }),
   );
   return [...facts, { label: 'fields', text: fields.join('\n') }];
@@ -78,7 +81,7 @@ export const subscriptionEvents = ['contact.subscribed', 'contact.unsubscribed']
  * The mail that workflows may send after one of these events: the full text of the enabled workflows that
  * name the event, and the names of the other enabled ones.
  */
-export async function startedFacts(
+export async function describeStartedWorkflows(
   events: readonly string[],
   services: Services,
   signal: AbortSignal,
@@ -87,7 +90,7 @@ export async function startedFacts(
   const { items, beyond } = await firstOf(workflows.list({}, { signal }), 'workflows');
   const on = items.filter(({ enabled }) => enabled !== false);
   if (on.length > maxWorkflows) {
-    throw new Refusal(
+    throw new ToolRefusal(
       `More than ${maxWorkflows} workflows are on: a plan cannot show what this starts. Do it by a program.`,
     );
   }
@@ -95,12 +98,12 @@ export async function startedFacts(
   // The service's documents do not show where a workflow keeps the name of its event.
   const [started, others] = [true, false].map((wanted) =>
     whole
-      .filter((workflow) => events.some((event) => names(workflow, event)) === wanted)
+      .filter((workflow) => events.some((event) => hasEvent(workflow, event)) === wanted)
       .sort((one, other) => (one.id < other.id ? -1 : 1)),
   );
   const facts = await Promise.all(
     (started ?? []).map((workflow, index) =>
-      workflowFacts(workflow, services, signal, `workflow ${index + 1}`),
+      describeWorkflow(workflow, services, signal, `workflow ${index + 1}`),
     ),
   );
   return [
@@ -122,27 +125,28 @@ async function firstOf<T>(list: Paginated<T>, what: string) {
 }
 
 /** A workflow with all mail that it sends. */
-export async function workflowFacts(
+export async function describeWorkflow(
   { steps, transitions, ...workflow }: Workflow,
   { messaging }: Services,
   signal: AbortSignal,
   label: string,
 ): Promise<Fact[]> {
-  const lines = (parts: unknown) => (Array.isArray(parts) ? parts.map(inline).join('\n') : '');
+  const lines = (parts: unknown) =>
+    Array.isArray(parts) ? parts.map(formatInline).join('\n') : '';
   const { items, beyond } = await firstOf(messaging.templates.list({}, { signal }), 'templates');
   const values = textsIn(steps);
   const used = items.filter(({ id }) => values.includes(id));
   const templates = await Promise.all(
     used.map(({ id }, index) =>
-      templateFacts(id, messaging, signal, `${label} template ${index + 1}`),
+      describeTemplate(id, messaging, signal, `${label} template ${index + 1}`),
     ),
   );
   return [
-    { label, text: inline(workflow) },
+    { label, text: formatInline(workflow) },
     { label: `${label} steps`, text: lines(steps) || 'none' },
     { label: `${label} transitions`, text: lines(transitions) || 'none' },
     ...templates.flat(),
-    ...variableFacts(messaging, {
+    ...describeVariables(messaging, {
       texts: [...values, ...used.flatMap(({ subject, body }) => [subject, body])],
     }).map((fact) => ({ ...fact, label: `${label} ${fact.label}` })),
     ...beyond.map((fact) => ({ ...fact, label: `${label} ${fact.label}` })),
@@ -150,7 +154,7 @@ export async function workflowFacts(
 }
 
 // Ignore case: the service may treat names as equal that differ only in case.
-function names(workflow: Workflow, event: string): boolean {
+function hasEvent(workflow: Workflow, event: string): boolean {
   const name = event.trim().toLowerCase();
   return textsIn(workflow).some((text) => text.toLowerCase().includes(name));
 }
@@ -168,5 +172,5 @@ function textsIn(value: unknown): string[] {
 }
 
 function listOf(workflows: readonly Workflow[] = []): string {
-  return workflows.map(({ id, name }) => inline({ id, name })).join(', ') || 'none';
+  return workflows.map(({ id, name }) => formatInline({ id, name })).join(', ') || 'none';
 }

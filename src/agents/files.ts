@@ -30,7 +30,7 @@ export const fileTools: readonly ReadTool[] = [
       const timer = setTimeout(() => end.abort(), waitMs);
       const signal = AbortSignal.any([progress.signal, end.signal]);
       let done = 0;
-      progress.say(`0 of ${ids.length} files`);
+      progress.report(`0 of ${ids.length} files`);
       const waitFor = async (fileId: string) => {
         try {
           const file = finished.get(fileId) ?? (await media.waitForFile(fileId, { signal }));
@@ -43,7 +43,7 @@ export const fileTools: readonly ReadTool[] = [
             : { fileId, error: messageOf(error) };
         } finally {
           done += 1;
-          progress.say(`${done} of ${ids.length} files`);
+          progress.report(`${done} of ${ids.length} files`);
         }
       };
       try {
@@ -59,7 +59,7 @@ export const fileTools: readonly ReadTool[] = [
     schema: z.object({ fileId: text, name: text }),
     fields: { name: 'The name in the folder, such as cats.mp4.' },
     writesFile: true,
-    read: async ({ fileId, name }, { media, folder, finished }, { signal, say }) => {
+    read: async ({ fileId, name }, { media, folder, finished }, { signal, report: say }) => {
       await folder.assertFree(name);
       say('looking for the file');
       const known = finished.get(fileId);

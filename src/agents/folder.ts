@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, lstat, realpath, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isRecord } from '../core/values.js';
-import { Refusal } from './text.js';
+import { ToolRefusal } from './text.js';
 
 /** The files in the one folder of the server. Tools take file names, never paths. */
 export class Folder {
@@ -13,29 +13,31 @@ export class Folder {
   }
 
   /** The path of an existing file; throws if it leads out of the folder. */
-  async existing(name: string): Promise<string> {
-    const path = this.#inside(name);
+  async resolveExisting(name: string): Promise<string> {
+    const path = this.#pathOf(name);
     const found = await stat(path).catch(() => undefined);
     if (found === undefined || !found.isFile()) {
-      throw new Refusal(`There is no file ${JSON.stringify(name)} in the folder of this server.`);
+      throw new ToolRefusal(
+        `There is no file ${JSON.stringify(name)} in the folder of this server.`,
+      );
     }
     const [real, folder] = await Promise.all([realpath(path), realpath(this.#path)]);
     if (real !== join(folder, basename(real))) {
-      throw new Refusal(`${JSON.stringify(name)} leads out of the folder of this server.`);
+      throw new ToolRefusal(`${JSON.stringify(name)} leads out of the folder of this server.`);
     }
-    this.#inside(basename(real)); // a link may lead to `.env`
+    this.#pathOf(basename(real)); // a link may lead to `.env`
     return real;
   }
 
   /** Throws if a file of this name exists. */
   async assertFree(name: string): Promise<void> {
-    const path = this.#inside(name);
+    const path = this.#pathOf(name);
     // A saved file must not be mistaken for a list of contacts or a program later.
     if (!/\.(mp4|mov|mp3|wav)$/i.test(name)) {
-      throw new Refusal('Give a name that ends in .mp4, .mov, .mp3 or .wav.');
+      throw new ToolRefusal('Give a name that ends in .mp4, .mov, .mp3 or .wav.');
     }
     if (await lstat(path).catch(() => undefined)) {
-      throw isThere(name);
+      throw fileExistsError(name);
     }
   }
 
@@ -44,14 +46,14 @@ export class Folder {
    * free.
    */
   async add(name: string, write: (path: string) => Promise<unknown>): Promise<void> {
-    const path = this.#inside(name);
+    const path = this.#pathOf(name);
     const part = join(this.#path, `.${randomUUID()}.part`);
     try {
       await write(part);
       await link(part, path); // never replaces an existing file
     } catch (error) {
       if (isRecord(error) && error['code'] === 'EEXIST') {
-        throw isThere(name);
+        throw fileExistsError(name);
       }
       throw error;
     } finally {
@@ -59,14 +61,18 @@ export class Folder {
     }
   }
 
-  #inside(name: string): string {
+  #pathOf(name: string): string {
     if (name !== basename(name) || name.includes('\\') || /^\.|\0/.test(name)) {
-      throw new Refusal('Give the name of a file, without a folder and without a dot in front.');
+      throw new ToolRefusal(
+        'Give the name of a file, without a folder and without a dot in front.',
+      );
     }
     return join(this.#path, name);
   }
 }
 
-function isThere(name: string): Refusal {
-  return new Refusal(`${JSON.stringify(name)} is there already, and files are not overwritten.`);
+function fileExistsError(name: string): ToolRefusal {
+  return new ToolRefusal(
+    `${JSON.stringify(name)} is there already, and files are not overwritten.`,
+  );
 }

@@ -1,8 +1,14 @@
 import type { SendRequest, TrackRequest } from 'postreel/messaging';
 import { messaging as schemas } from 'postreel/schemas';
 import { count } from '../cli/table.js';
-import { bodyFact, filledFacts, startedFacts, subscriptionEvents, templateFacts } from './facts.js';
-import { addresses, inline, Refusal } from './text.js';
+import {
+  describeBody,
+  describeFilledVariables,
+  describeStartedWorkflows,
+  subscriptionEvents,
+  describeTemplate,
+} from './facts.js';
+import { formatAddresses, formatInline, ToolRefusal } from './text.js';
 import { sender } from './parameters.js';
 import { assertAtMost, planTool, type Tool } from './tool.js';
 
@@ -22,7 +28,7 @@ export const mailPlans: readonly Tool[] = [
       const to = [given].flat();
       assertAtMost(to.length, maxRecipients, 'recipients');
       if (Object.keys(request.headers ?? {}).some((name) => addressing.test(name.trim()))) {
-        throw new Refusal(
+        throw new ToolRefusal(
           'Recipients and senders are given by `to`, `from` and `reply`, not by headers.',
         );
       }
@@ -34,21 +40,26 @@ export const mailPlans: readonly Tool[] = [
       return {
         action: `Send ${count(to.length, 'email')}`,
         facts: [
-          { label: 'to', text: addresses(...to) },
+          { label: 'to', text: formatAddresses(...to) },
           ...(template === undefined
             ? []
-            : await templateFacts(template, messaging, signal, 'template')),
-          ...(subject === undefined ? [] : [{ label: 'subject', text: inline(subject) }]),
-          ...(body === undefined ? [] : [bodyFact('body', body)]),
+            : await describeTemplate(template, messaging, signal, 'template')),
+          ...(subject === undefined ? [] : [{ label: 'subject', text: formatInline(subject) }]),
+          ...(body === undefined ? [] : [describeBody('body', body)]),
           ...Object.entries(others).map(([label, value]) => ({
             label,
-            text: /^(from|reply)$/.test(label) ? addresses(value) : inline(value),
+            text: /^(from|reply)$/.test(label) ? formatAddresses(value) : formatInline(value),
           })),
-          ...(await filledFacts(messaging, emails, { texts, data: request.data }, signal)),
+          ...(await describeFilledVariables(
+            messaging,
+            emails,
+            { texts, data: request.data },
+            signal,
+          )),
           { label: 'also', text: 'creates or updates a contact for each recipient' },
           ...(request.subscribed === undefined
             ? []
-            : await startedFacts(subscriptionEvents, services, signal)),
+            : await describeStartedWorkflows(subscriptionEvents, services, signal)),
           { label: 'cost', text: '1 call' },
           { label: 'cannot be undone', text: 'an email that was sent' },
         ],
@@ -71,9 +82,9 @@ export const mailPlans: readonly Tool[] = [
         facts: [
           ...Object.entries(request).map(([label, value]) => ({
             label,
-            text: label === 'email' ? addresses(value) : inline(value),
+            text: label === 'email' ? formatAddresses(value) : formatInline(value),
           })),
-          ...(await startedFacts(events, services, signal)),
+          ...(await describeStartedWorkflows(events, services, signal)),
           { label: 'also', text: 'creates the contact if it is new' },
           { label: 'cost', text: '1 call' },
           { label: 'cannot be undone', text: 'what the workflows send' },

@@ -2,9 +2,9 @@ import type { AudioRequest, GenerationJob, VideoRequest } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
 import { limits } from '../media/limits.js';
 import { count } from '../cli/table.js';
-import { ended } from './outcomes.js';
-import { inline, messageOf } from './text.js';
-import { bodyFact } from './facts.js';
+import { endStep } from './outcomes.js';
+import { formatInline, messageOf } from './text.js';
+import { describeBody } from './facts.js';
 import { assertAtMost, planTool, type Tool } from './tool.js';
 
 /** The tools that plan steps which cost money. */
@@ -24,8 +24,11 @@ export const mediaPlans: readonly Tool[] = [
       return Promise.resolve({
         action: `Make ${count(payload.length, 'video')}`,
         facts: [
-          ...payload.map((job, index) => ({ label: `video ${index + 1}`, text: inline(job) })),
-          { label: 'folder', text: inline(folder) },
+          ...payload.map((job, index) => ({
+            label: `video ${index + 1}`,
+            text: formatInline(job),
+          })),
+          { label: 'folder', text: formatInline(folder) },
           {
             label: 'cost',
             text: `${count(payload.length, 'video')}: ${count(known, 'minute')}${open > 0 ? `, and ${open} of a length that the service chooses` : ''}; ${callCost(payload.length)}`,
@@ -65,7 +68,7 @@ export const mediaPlans: readonly Tool[] = [
         }),
       };
       const errors = failed.map(({ error }) => error);
-      return ended(result, payload.length - failed.length, errors);
+      return endStep(result, payload.length - failed.length, errors);
     },
   }),
   planTool<AudioRequest>({
@@ -77,8 +80,8 @@ export const mediaPlans: readonly Tool[] = [
       Promise.resolve({
         action: 'Make 1 spoken text',
         facts: [
-          bodyFact('text', content),
-          { label: 'settings', text: inline(others) },
+          describeBody('text', content),
+          { label: 'settings', text: formatInline(others) },
           { label: 'cost', text: `1 audio; ${callCost(1)}` },
           { label: 'cannot be undone', text: 'an audio that was ordered is paid for' },
         ],

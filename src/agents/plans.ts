@@ -3,11 +3,11 @@ import type { JournalStore } from 'postreel';
 import { toCanonicalJson } from '../core/once/key.js';
 import { reasonOf } from '../core/errors.js';
 import { isRecord } from '../core/values.js';
-import { countsText, outcomeOf, Partly, unknownError } from './outcomes.js';
-import type { ServiceData } from './service-data.js';
+import { formatCounts, outcomeOf, PartialResult, unknownError } from './outcomes.js';
+import type { ServiceTexts } from './service-data.js';
 import { Steps, type Step } from './steps.js';
-import { asData, inline, isReadable, messageOf, Refusal } from './text.js';
-import type { Description, Fact, PlanTool, Progress, Services } from './tool.js';
+import { markAsData, formatInline, isReadable, messageOf, ToolRefusal } from './text.js';
+import type { Description, Fact, PlanTool, CallProgress, Services } from './tool.js';
 
 /**
  * A planned step. It runs once, when a person approves it, whether or not a call of the agent waits for its
@@ -27,11 +27,11 @@ export interface Plan {
   /** How the plan ended, in words for the person. */
   readonly summary: string;
   /** Resolves to the end of the plan, also when the person refuses it. */
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<PlanEnd>;
 }
 
 /** The end of a plan: the result of its step, or the error. */
-export type Ended = { readonly value: unknown } | { readonly error: unknown };
+export type PlanEnd = { readonly value: unknown } | { readonly error: unknown };
 
 interface OpenPlan extends Plan {
   isAsked: boolean;
@@ -40,7 +40,7 @@ interface OpenPlan extends Plan {
   readonly tool: PlanTool;
   /** The input of the step, deeply frozen. */
   readonly input: unknown;
-  readonly end: (how: Ended) => void;
+  readonly end: (how: PlanEnd) => void;
   /** The number of the agent's calls that wait for the end of the plan. */
   waiting: number;
 }
@@ -52,9 +52,9 @@ interface OpenPlan extends Plan {
 export type Ask = (plan: Plan) => () => string;
 
 /** The dependencies of a {@link PlanStore}. */
-export interface DeskParts {
+export interface PlanStoreOptions {
   readonly services: Services;
-  readonly data: ServiceData;
+  readonly serviceTexts: ServiceTexts;
   /** The journal that stores the steps and the idempotency keys of their calls. */
   readonly journal: JournalStore;
   /** How long a call waits for a person or for a step, in milliseconds. */
@@ -75,44 +75,44 @@ const maxPlans = 100;
 /** The plans of one server: the agent makes them, a person decides, and each approved plan runs once. */
 export class PlanStore {
   readonly #plans = new Map<string, OpenPlan>();
-  readonly #parts: DeskParts;
+  readonly #options: PlanStoreOptions;
   readonly #steps: Steps;
   readonly #now: () => number;
   #news: string[] = [];
   /** The last step that ran or is running. */
   #latest: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: DeskParts) {
-    this.#parts = parts;
+  constructor(parts: PlanStoreOptions) {
+    this.#options = parts;
     this.#now = parts.now ?? Date.now;
     this.#steps = new Steps(parts.journal, parts.isRehearsal);
   }
 
   /** Plans a step without carrying it out; resolves to the description of the plan for the agent. */
   async plan(tool: PlanTool, args: unknown, signal: AbortSignal): Promise<object> {
-    const input = frozen(tool.parse(args));
+    const input = freezeCopy(tool.parse(args));
     // Compute this before `describe()` reads data from the service: only earlier responses count as the
     // origin of the input.
-    const origin = this.#originFacts(input);
-    const description = await tool.describe(input, this.#parts.services, signal);
+    const origin = this.#describeOrigin(input);
+    const description = await tool.describe(input, this.#options.services, signal);
     const { action } = description;
-    const print = sha256(toCanonicalJson([tool.name, input])).slice(0, 16);
+    const inputHash = sha256(toCanonicalJson([tool.name, input])).slice(0, 16);
     const facts = [
       ...description.facts,
-      ...earlierFacts(await this.#steps.withPrint(print)),
+      ...describeEarlier(await this.#steps.findByInput(inputHash)),
       ...origin,
     ];
     if (!isReadable([action, ...facts.map(({ text }) => text)])) {
-      throw new Refusal('This is too long to be read before saying yes. Do it by a program.');
+      throw new ToolRefusal('This is too long to be read before saying yes. Do it by a program.');
     }
     this.#forgetOld();
     if ([...this.#plans.values()].filter(({ state }) => state === 'waiting').length >= maxPlans) {
-      throw new Refusal(
+      throw new ToolRefusal(
         `${maxPlans} plans wait for a person already. Carry some of them out first.`,
       );
     }
-    const plan = entryOf({
-      id: `${print}-${randomBytes(9).toString('base64url')}`,
+    const plan = createPlan({
+      id: `${inputHash}-${randomBytes(9).toString('base64url')}`,
       tool,
       input,
       action,
@@ -136,48 +136,50 @@ export class PlanStore {
    * `patienceMs`, resolves to the state of the plan instead: the agent repeats the call to keep waiting, and
    * gets the same result.
    */
-  async carryOut(id: string, ask: Ask, { signal, say }: Progress): Promise<unknown> {
+  async carryOut(id: string, ask: Ask, { signal, report }: CallProgress): Promise<unknown> {
     const plan = this.#plans.get(id);
     if (plan === undefined) {
       return this.#resultOf(id);
     }
-    let where = () => '';
+    let describePlace = () => '';
     if (plan.state === 'waiting') {
       this.#assertFresh(plan);
       plan.isAsked = true;
-      where = ask(plan);
+      describePlace = ask(plan);
     }
-    say(
+    report(
       plan.state === 'waiting'
-        ? `waiting for a person, who is asked ${where()}`
+        ? `waiting for a person, who is asked ${describePlace()}`
         : 'carrying it out',
     );
     plan.waiting += 1;
-    const { patienceMs, stopped } = this.#parts;
-    const ended = await within(patienceMs, plan.ended, AbortSignal.any([signal, stopped]));
+    const { patienceMs, stopped } = this.#options;
+    const ended = await waitAtMost(patienceMs, plan.ended, AbortSignal.any([signal, stopped]));
     plan.waiting -= 1;
     signal.throwIfAborted();
     if (ended && 'error' in ended) {
       throw ended.error;
     }
-    return ended ? ended.value : { plan: id, state: plan.state, next: nextOf(plan, where()) };
+    return ended
+      ? ended.value
+      : { plan: id, state: plan.state, next: nextOf(plan, describePlace()) };
   }
 
   /** Takes a person's decision about the plan with this fingerprint; an approval runs the step at once. */
   answer(id: string, fingerprint: string, answer: 'yes' | 'no'): void {
     const plan = this.#plans.get(id);
     if (plan === undefined) {
-      throw new Refusal('There is no such plan any more: nothing was done.');
+      throw new ToolRefusal('There is no such plan any more: nothing was done.');
     }
     if (plan.state !== 'waiting') {
-      throw new Refusal('This plan was decided already.');
+      throw new ToolRefusal('This plan was decided already.');
     }
     this.#assertFresh(plan);
     if (plan.fingerprint !== fingerprint) {
-      throw new Refusal('This answer was given to another plan.');
+      throw new ToolRefusal('This answer was given to another plan.');
     }
     if (answer === 'no') {
-      const error = new Refusal('The person said no. Ask them before you plan it again.');
+      const error = new ToolRefusal('The person said no. Ask them before you plan it again.');
       this.#end(plan, { error }, error.message);
       return;
     }
@@ -187,7 +189,7 @@ export class PlanStore {
     const step = this.#latest.then(() => this.#checkAndRun(plan));
     this.#latest = step.then(
       (value) =>
-        value instanceof Partly
+        value instanceof PartialResult
           ? this.#end(plan, { value: { partly: value.summary, ...value.result } }, value.summary)
           : this.#end(plan, { value }, 'Done.'),
       (error: unknown) => this.#end(plan, { error }, messageOf(error)),
@@ -195,7 +197,7 @@ export class PlanStore {
   }
 
   /** The plans that the approval page shows: those a person was asked about, including ended ones. */
-  asked(): readonly Plan[] {
+  listAsked(): readonly Plan[] {
     return [...this.#plans.values()].filter(
       ({ isAsked, state, expiresAt }) =>
         isAsked && (state !== 'waiting' || expiresAt > this.#now()),
@@ -212,7 +214,7 @@ export class PlanStore {
   }
 
   /** Resolves when no step is running. */
-  async idle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     await this.#latest;
   }
 
@@ -220,30 +222,32 @@ export class PlanStore {
   // runs it.
   async #checkAndRun(plan: OpenPlan): Promise<unknown> {
     const { id, tool, input } = plan;
-    const { services, stopped } = this.#parts;
+    const { services, stopped } = this.#options;
     this.#assertRunning();
     const again = await tool.describe(input, services, stopped);
     const facts = [
       ...again.facts,
-      ...earlierFacts(await this.#steps.withPrint(printIn(id))),
+      ...describeEarlier(await this.#steps.findByInput(inputHashOf(id))),
       ...plan.facts.filter(({ label }) => label === originLabel),
     ];
     const now = fingerprintOf(tool, input, { action: again.action, facts });
     if (now !== plan.fingerprint || hasGrown(plan.facts, facts)) {
-      throw new Refusal(
+      throw new ToolRefusal(
         'What this plan would do has changed since the person saw it: nothing was done. Make a new plan.',
       );
     }
     this.#assertRunning();
     const at = new Date(this.#now()).toISOString();
     const end = await this.#steps.begin(id, at).catch((error: unknown) => {
-      throw new Refusal(`The journal cannot be written, so nothing was done: ${reasonOf(error)}`);
+      throw new ToolRefusal(
+        `The journal cannot be written, so nothing was done: ${reasonOf(error)}`,
+      );
     });
     try {
       const run = { once: id, content: again.content, signal: stopped, say: () => undefined };
       const value = await tool.run(input, services, run);
       await end(
-        value instanceof Partly
+        value instanceof PartialResult
           ? { state: 'partly', counts: value.counts, ids: idsIn(value.result) }
           : { state: 'done', ids: idsIn(value) },
       );
@@ -263,22 +267,22 @@ export class PlanStore {
       case 'done':
         return { plan: id, state: 'ended', carriedOutAt: at, ids: step.ids };
       case 'partly': {
-        const partly = `Partly done: ${countsText(step.counts)}.`;
+        const partly = `Partly done: ${formatCounts(step.counts)}.`;
         return { plan: id, state: 'ended', partly, carriedOutAt: at, ids: step.ids };
       }
       case 'running':
       case 'unknown':
-        throw new Refusal(
+        throw new ToolRefusal(
           `This plan was begun at ${at}, and its end is not known: it may have happened. Check before you plan it again.`,
         );
       case 'failed':
-        throw new Refusal(`This plan failed at ${at} and did nothing. Make a new one.`);
+        throw new ToolRefusal(`This plan failed at ${at} and did nothing. Make a new one.`);
       default:
-        throw new Refusal('There is no such plan. Make one with the plan_… tool.');
+        throw new ToolRefusal('There is no such plan. Make one with the plan_… tool.');
     }
   }
 
-  #end(plan: OpenPlan, how: Ended, summary: string): void {
+  #end(plan: OpenPlan, how: PlanEnd, summary: string): void {
     plan.state = 'ended';
     plan.summary = summary;
     plan.end(how);
@@ -287,25 +291,25 @@ export class PlanStore {
       const what = isWhole ? 'was carried out' : 'was not carried out, or not to its end';
       const text = `Plan ${plan.id} (${plan.action}) ${what}. Call carry_out for the result.`;
       this.#news.push(text);
-      this.#parts.onNews?.(asData(text)); // the action may contain a name that a service returned
+      this.#options.onNews?.(markAsData(text)); // the action may contain a name that a service returned
     }
   }
 
   #assertRunning(): void {
-    if (this.#parts.stopped.aborted) {
-      throw new Refusal('The server has stopped: nothing was done.');
+    if (this.#options.stopped.aborted) {
+      throw new ToolRefusal('The server has stopped: nothing was done.');
     }
   }
 
   #assertFresh({ state, expiresAt }: OpenPlan): void {
     if (state === 'waiting' && expiresAt <= this.#now()) {
-      throw new Refusal('This plan is older than an hour: nothing was done. Make a new one.');
+      throw new ToolRefusal('This plan is older than an hour: nothing was done. Make a new one.');
     }
   }
 
-  #originFacts(input: unknown): Fact[] {
-    const places = this.#parts.data.tracesIn(input);
-    const text = `${places.map(inline).join(', ')}: text that a service returned, perhaps written by strangers`;
+  #describeOrigin(input: unknown): Fact[] {
+    const places = this.#options.serviceTexts.tracesIn(input);
+    const text = `${places.map(formatInline).join(', ')}: text that a service returned, perhaps written by strangers`;
     return places.length === 0 ? [] : [{ label: originLabel, text }];
   }
 
@@ -329,25 +333,25 @@ export function textOf({ action, facts, fingerprint }: Plan): string {
   return [`${action}?`, ...lines, `fingerprint: ${fingerprint}`].join('\n');
 }
 
-function entryOf(
+function createPlan(
   facts: Omit<OpenPlan, 'isAsked' | 'state' | 'summary' | 'ended' | 'end' | 'waiting'>,
 ): OpenPlan {
   let end: OpenPlan['end'] = () => undefined;
-  const ended = new Promise<Ended>((resolve) => {
+  const ended = new Promise<PlanEnd>((resolve) => {
     end = resolve;
   });
   return { ...facts, isAsked: false, state: 'waiting', summary: '', ended, end, waiting: 0 };
 }
 
-function nextOf({ state }: Plan, where: string): string {
+function nextOf({ state }: Plan, describePlace: string): string {
   const again = 'Call carry_out with this plan again';
   return state === 'waiting'
-    ? `No person has answered yet; they are asked ${where}. ${again} to continue to wait. A yes that comes in between counts.`
+    ? `No person has answered yet; they are asked ${describePlace}. ${again} to continue to wait. A yes that comes in between counts.`
     : `It is being carried out. ${again} to see the result; it is still done only once.`;
 }
 
 /** The equal steps in the journal: the person decides whether to repeat them. */
-function earlierFacts(steps: readonly Step[]): Fact[] {
+function describeEarlier(steps: readonly Step[]): Fact[] {
   const words = {
     done: 'carried out',
     partly: 'partly done',
@@ -358,7 +362,7 @@ function earlierFacts(steps: readonly Step[]): Fact[] {
   const lines = steps
     .filter(({ state }) => state !== 'failed')
     .map(({ at, state, counts, ids }) => {
-      const more = [...(counts ? [countsText(counts)] : []), ...ids.map(inline)].join(', ');
+      const more = [...(counts ? [formatCounts(counts)] : []), ...ids.map(formatInline)].join(', ');
       return `${at}: ${words[state]}${more && ` (${more})`}`;
     });
   return lines.length === 0
@@ -381,7 +385,7 @@ function fingerprintOf({ name }: PlanTool, input: unknown, { action, facts }: De
   return sha256(JSON.stringify([name, input, action, lines]));
 }
 
-function printIn(id: string): string {
+function inputHashOf(id: string): string {
   return id.slice(0, 16);
 }
 
@@ -390,7 +394,7 @@ function sha256(text: string): string {
 }
 
 /** A deeply frozen JSON copy that no caller can change. */
-function frozen(value: unknown): unknown {
+function freezeCopy(value: unknown): unknown {
   return deepFreeze(JSON.parse(JSON.stringify(value)) as unknown);
 }
 
@@ -410,7 +414,7 @@ const idField = /^(ids?|\w+Ids?|email|contact|event)$/;
  * Fields that are not searched for ids: those filled in by people or agents, whose own field names may look like
  * ids, and the lists of items that failed or are unknown.
  */
-const passedOver =
+const skippedField =
   /^(failed|unknown|data|fields|condition|audienceFilter|steps|transitions|triggerConfig)$/;
 
 /** Collects the ids in a response: no texts, no addresses, and no data about people. */
@@ -423,13 +427,13 @@ function idsIn(value: unknown, isId = false): string[] {
   }
   const parts = isRecord(value) ? Object.entries(value) : [];
   return parts
-    .filter(([name]) => !passedOver.test(name))
+    .filter(([name]) => !skippedField.test(name))
     .flatMap(([name, part]) => idsIn(part, idField.test(name)))
     .slice(0, maxIds);
 }
 
 /** Resolves to `undefined` if the promise takes longer than `ms`, or the signal aborts first. */
-async function within<T>(
+async function waitAtMost<T>(
   ms: number,
   promise: Promise<T>,
   signal: AbortSignal,

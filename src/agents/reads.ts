@@ -6,8 +6,8 @@ import { isRecord } from '../core/values.js';
 import { routes as media } from '../media/routes.js';
 import { routes as messaging } from '../messaging/routes.js';
 import { parameters } from './parameters.js';
-import { inline, Refusal } from './text.js';
-import { inputSchemaOf, pick, type InputSchema, type ReadTool, type Services } from './tool.js';
+import { formatInline, ToolRefusal } from './text.js';
+import { inputSchemaOf, pickKnown, type InputSchema, type ReadTool, type Services } from './tool.js';
 import type { JsonSchema } from './json-schema.js';
 
 const routes = { messaging, media };
@@ -62,7 +62,7 @@ const fromParameter = {
 
 /** The tools of the table above. */
 export const rowTools: readonly ReadTool[] = Object.entries(reads).map(([name, [row, about]]) =>
-  rowTool(name, row, about),
+  createRowTool(name, row, about),
 );
 
 /** `'messaging.contacts.list'`: the name of a row in its table. */
@@ -82,14 +82,14 @@ type ReadRow = Exclude<
  * Creates a read tool from a row: its parameters are those of the row's path and query. Throws for a row that
  * does not only read.
  */
-export function rowTool(name: string, row: ReadRow, about: string): ReadTool {
-  const route = at(routes, row) as Route; // as: a `RowName` is the name of a row
+export function createRowTool(name: string, row: ReadRow, about: string): ReadTool {
+  const route = entryAt(routes, row) as Route; // as: a `RowName` is the name of a row
   if (route.method !== 'GET') {
     throw new Error(`${row} changes something: it takes a plan.`);
   }
-  const { query } = (at(schemas, row) ?? {}) as { readonly query?: ZodMiniType }; // as: schemas of a row
+  const { query } = (entryAt(schemas, row) ?? {}) as { readonly query?: ZodMiniType }; // as: schemas of a row
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => parameter);
-  const ofRow = withPath(names, inputSchemaOf(query, undefined, true));
+  const ofRow = addPathParameters(names, inputSchemaOf(query, undefined, true));
   const isList = route.returns.list !== undefined;
   const size = ['limit', 'pageSize'].find((each) => isList && each in ofRow.properties);
   const inputSchema = isList
@@ -102,67 +102,74 @@ export function rowTool(name: string, row: ReadRow, about: string): ReadTool {
     about: isList ? `${about} ${most} at a time.` : about,
     inputSchema,
     async read(args, services, { signal }) {
-      const given = pick(args, inputSchema);
-      const path = names.map((parameter) => pathText(name, parameter, given));
+      const given = pickKnown(args, inputSchema);
+      const path = names.map((parameter) => readPathText(name, parameter, given));
       const others = Object.entries(given).filter(([parameter]) => !names.includes(parameter));
       const asked = Object.fromEntries(others);
       let from = 0;
       if (isList) {
-        from = numberIn(name, 'from', asked['from'] ?? 0, [0, 1_000_000]);
+        from = readNumber(name, 'from', asked['from'] ?? 0, [0, 1_000_000]);
         delete asked['from'];
       }
       if (size !== undefined) {
-        asked[size] = numberIn(name, size, asked[size] ?? usualLimit, [1, maxItems]);
+        asked[size] = readNumber(name, size, asked[size] ?? usualLimit, [1, maxItems]);
       }
       const call = methodOf(services, row);
       const answer = await call(...path, ...(query ? [asked] : []), { signal });
-      return isList ? pageOf(answer as Page<unknown>, from) : bounded(answer); // as: a list is a page
+      return isList ? pageOf(answer as Page<unknown>, from) : limitSize(answer); // as: a list is a page
     },
   };
 }
 
 type Range = readonly [least: number, most: number];
 
-function numberIn(tool: string, name: string, value: unknown, [least, most]: Range): number {
+function readNumber(tool: string, name: string, value: unknown, [least, most]: Range): number {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
-    throw new Refusal(
-      `The input of ${tool} is wrong: \`${name}\` must be a whole number from ${least} to ${most}; got ${inline(value)}.`,
+    throw new ToolRefusal(
+      `The input of ${tool} is wrong: \`${name}\` must be a whole number from ${least} to ${most}; got ${formatInline(value)}.`,
     );
   }
   return value;
 }
 
-function at(table: unknown, row: string): unknown {
+function entryAt(table: unknown, row: string): unknown {
   return row.split('.').reduce((part, name) => Reflect.get(Object(part), name) as unknown, table);
 }
 
 /** The method of a client that calls a row: it has the row's name. */
 function methodOf(services: Services, row: string): (...args: unknown[]) => Promise<unknown> {
   const end = row.lastIndexOf('.');
-  const owner = at(services, row.slice(0, end)) as object; // as: a resource
+  const owner = entryAt(services, row.slice(0, end)) as object; // as: a resource
   const method = Reflect.get(owner, row.slice(end + 1)) as (...args: unknown[]) => Promise<unknown>; // as: every row has one
   return (...args) => method.apply(owner, args);
 }
 
-function withPath(names: readonly string[], { properties, required = [], ...rest }: InputSchema) {
-  const own = Object.fromEntries(names.map((name) => [name, inPath(name)]));
+function addPathParameters(
+  names: readonly string[],
+  { properties, required = [], ...rest }: InputSchema,
+) {
+  const own = Object.fromEntries(names.map((name) => [name, pathSchemaOf(name)]));
   const all = [...names, ...required];
   const schema = { ...rest, properties: { ...own, ...properties } };
   return all.length > 0 ? { ...schema, required: all } : schema;
 }
 
-function inPath(name: string): JsonSchema {
+function pathSchemaOf(name: string): JsonSchema {
   const known = parameters[name];
   return typeof known === 'object'
     ? known
     : { type: 'string', description: `\`${name}\` of the path.` };
 }
 
-function pathText(tool: string, name: string, given: Readonly<Record<string, unknown>>): string {
+function readPathText(
+  tool: string,
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+): string {
   const value = given[name];
   if (typeof value !== 'string') {
-    const got = value === undefined ? '' : `; got ${inline(value)}`;
-    throw new Refusal(`The input of ${tool} is wrong: \`${name}\` must be a text${got}.`);
+    const got = value === undefined ? '' : `; got ${formatInline(value)}`;
+    throw new ToolRefusal(`The input of ${tool} is wrong: \`${name}\` must be a text${got}.`);
   }
   return value;
 }
@@ -175,7 +182,7 @@ function pageOf({ items, total, hasMore, cursor }: Page<unknown>, from: number) 
   const most = Math.floor(maxAnswer / Math.max(shown.length, 1));
   const next = from + shown.length;
   return {
-    items: shown.map((item) => fitted(withoutBody(item), most, [300, 100, 30])),
+    items: shown.map((item) => fit(omitBody(item), most, [300, 100, 30])),
     total,
     hasMore,
     cursor,
@@ -184,44 +191,42 @@ function pageOf({ items, total, hasMore, cursor }: Page<unknown>, from: number) 
 }
 
 /** Limits a result to the size that an agent can hold: long texts are cut and marked as cut. */
-export function bounded(answer: unknown): unknown {
-  return fitted(answer, maxAnswer, [30_000, 5_000, 500, 50]);
+export function limitSize(answer: unknown): unknown {
+  return fit(answer, maxAnswer, [30_000, 5_000, 500, 50]);
 }
 
 // Omits the body of a listed item: a separate tool returns it, such as `get_template` for `list_templates`.
-function withoutBody(item: unknown): unknown {
+function omitBody(item: unknown): unknown {
   if (!isRecord(item)) {
     return item;
   }
   return Object.fromEntries(Object.entries(item).filter(([name]) => name !== 'body'));
 }
 
-function fitted(value: unknown, most: number, lengths: readonly number[]): unknown {
-  const cuts = lengths.map((length) => () => shortened(value, length, 100));
+function fit(value: unknown, most: number, lengths: readonly number[]): unknown {
+  const cuts = lengths.map((length) => () => shorten(value, length, 100));
   for (const cut of [() => value, ...cuts]) {
     const whole = cut();
     if (JSON.stringify(whole).length <= most) {
       return whole;
     }
   }
-  return shortened(value, lengths.at(-1) ?? 0, 5);
+  return shorten(value, lengths.at(-1) ?? 0, 5);
 }
 
-function shortened(value: unknown, length: number, count: number): unknown {
+function shorten(value: unknown, length: number, count: number): unknown {
   if (typeof value === 'string' && value.length > length) {
     return `${value.slice(0, length)}… (${value.length} characters)`;
   }
   if (Array.isArray(value)) {
     const more = value.length > count ? [`… (${value.length} in all)`] : [];
-    return [...value.slice(0, count).map((part) => shortened(part, length, count)), ...more];
+    return [...value.slice(0, count).map((part) => shorten(part, length, count)), ...more];
   }
   if (!isRecord(value)) {
     return value;
   }
   const entries = Object.entries(value);
   const more = entries.length > count ? [['…', `${entries.length} fields in all`]] : [];
-  const shown = entries
-    .slice(0, count)
-    .map(([name, part]) => [name, shortened(part, length, count)]);
+  const shown = entries.slice(0, count).map(([name, part]) => [name, shorten(part, length, count)]);
   return Object.fromEntries([...shown, ...more]) as object;
 }

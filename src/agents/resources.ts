@@ -14,7 +14,7 @@ export interface Resources {
 /** Adds the guides as resources, and in a rehearsal the emails. */
 export function addResources(mcp: McpServer, { guides, fake }: Resources): void {
   const list = async () => ({
-    resources: (await guideNames(guides)).map((name) => ({
+    resources: (await listGuides(guides)).map((name) => ({
       uri: `postreel://guides/${name}`,
       name,
       mimeType: 'text/markdown',
@@ -23,7 +23,7 @@ export function addResources(mcp: McpServer, { guides, fake }: Resources): void 
   const template = new ResourceTemplate('postreel://guides/{name}', { list });
   const about = { title: 'Guides of Postreel', mimeType: 'text/markdown' };
   mcp.registerResource('guides', template, about, async (uri, { name }) => {
-    const known = (await guideNames(guides)).find((guide) => guide === name);
+    const known = (await listGuides(guides)).find((guide) => guide === name);
     if (known === undefined) {
       throw new Error(`There is no guide ${String(name)}.`);
     }
@@ -44,7 +44,7 @@ export function addResources(mcp: McpServer, { guides, fake }: Resources): void 
   }
 }
 
-async function guideNames(folder: string): Promise<string[]> {
+async function listGuides(folder: string): Promise<string[]> {
   const files = await readdir(folder).catch(() => []);
   return files.filter((file) => file.endsWith('.md')).map((file) => file.slice(0, -3));
 }

@@ -19,9 +19,9 @@ import { patienceMs } from './files.js';
 import { Folder } from './folder.js';
 import { PlanStore, type Ask } from './plans.js';
 import { addResources, type Resources } from './resources.js';
-import { ServiceData } from './service-data.js';
-import { asData, failureText, inline, Refusal } from './text.js';
-import { readTool, type Progress, type Services, type Tool } from './tool.js';
+import { ServiceTexts } from './service-data.js';
+import { markAsData, failureTextOf, formatInline, ToolRefusal } from './text.js';
+import { readTool, type CallProgress, type Services, type Tool } from './tool.js';
 import { toolsFor, type ToolChoice } from './tools.js';
 
 /** The options of `serve()`, which the command supplies. */
@@ -44,37 +44,37 @@ export async function serve(options: ServeOptions): Promise<void> {
   const capabilities = { tools: {}, resources: {}, logging: {} };
   const mcp = new McpServer({ name: 'postreel', version }, { capabilities, instructions });
   const stop = new AbortController();
-  const data = new ServiceData();
-  const services = await servicesOf(options, data);
-  const say = (text: string) => {
+  const serviceTexts = new ServiceTexts();
+  const services = await servicesOf(options, serviceTexts);
+  const log = (text: string) => {
     mcp.server
       .sendLoggingMessage({ level: 'info', logger: 'postreel', data: redact(text) })
       .catch(noop);
   };
   const stopped = stop.signal;
   const isRehearsal = options.fake !== undefined;
-  const desk = new PlanStore({
+  const planStore = new PlanStore({
     services,
-    data,
+    serviceTexts,
     journal,
     patienceMs,
     stopped,
     isRehearsal,
-    onNews: say,
+    onNews: log,
   });
-  const page = await openApprovalPage(desk, port);
+  const page = await openApprovalPage(planStore, port);
   output.note(
-    'file' in page.lead
-      ? `Where your client cannot ask you, ${page.host} does. Its whole address: ${page.lead.file}`
-      : `Only your client can ask you: the page that does it otherwise needs a temporary file, which cannot be written (${page.lead.problem}). Set TMPDIR to a folder that can be written.`,
+    'file' in page.redirect
+      ? `Where your client cannot ask you, ${page.host} does. Its whole address: ${page.redirect.file}`
+      : `Only your client can ask you: the page that does it otherwise needs a temporary file, which cannot be written (${page.redirect.problem}). Set TMPDIR to a folder that can be written.`,
   );
   answerCalls(mcp, {
-    desk,
+    planStore,
     services,
     tools,
-    say,
+    log,
     redact,
-    ask: askPerson({ mcp, desk, page, stopped, open: openBrowser }),
+    ask: askPerson({ mcp, planStore, page, stopped, open: openBrowser }),
   });
   addResources(mcp, options);
   try {
@@ -82,14 +82,14 @@ export async function serve(options: ServeOptions): Promise<void> {
       mcp.server.onclose = resolve;
     });
     await mcp.connect(new StdioServerTransport(streams.stdin, streams.stdout));
-    const left = once(streams.stdin, 'end', { signal });
-    await Promise.race([closed, left]).catch(noop); // Ctrl+C ends the server
+    const inputEnd = once(streams.stdin, 'end', { signal });
+    await Promise.race([closed, inputEnd]).catch(noop); // Ctrl+C ends the server
   } finally {
     stop.abort();
     await mcp.close();
     await page.close();
-    const over = new Promise<void>((resolve) => setTimeout(resolve, maxStopMs));
-    await Promise.race([desk.idle(), over]); // so that the journal gets the result of a request in flight
+    const timeout = new Promise<void>((resolve) => setTimeout(resolve, maxStopMs));
+    await Promise.race([planStore.waitUntilIdle(), timeout]); // so that the journal gets the result of a request in flight
   }
 }
 
@@ -97,25 +97,25 @@ export async function serve(options: ServeOptions): Promise<void> {
 const maxStopMs = 30_000;
 
 /** The dependencies of {@link answerCalls}. */
-export interface Calls {
-  readonly desk: PlanStore;
+export interface AnswerCallsOptions {
+  readonly planStore: PlanStore;
   readonly services: Services;
   readonly tools: readonly Tool[];
   readonly ask: Ask;
   /** Sends the client a log message, apart from responses. */
-  readonly say: (text: string) => void;
+  readonly log: (text: string) => void;
   readonly redact: (text: string) => string;
 }
 
 /**
  * Handles the list of tools and the calls to them, with a progress notice every few seconds during a call.
  */
-export function answerCalls({ server }: McpServer, calls: Calls): void {
-  const { desk, services, tools, redact } = calls;
+export function answerCalls({ server }: McpServer, calls: AnswerCallsOptions): void {
+  const { planStore, services, tools, redact } = calls;
   const plans = tools.filter((tool) => tool.kind === 'plan');
   const carryOut = readTool({
     ...carryOutFacts,
-    read: ({ plan }, _services, progress) => desk.carryOut(plan, calls.ask, progress),
+    read: ({ plan }, _services, progress) => planStore.carryOut(plan, calls.ask, progress),
   });
   const reads = [
     ...tools.filter((tool) => tool.kind === 'read'),
@@ -130,7 +130,7 @@ export function answerCalls({ server }: McpServer, calls: Calls): void {
       const notify = (count: number, message: string) => {
         const progressToken = params._meta?.progressToken;
         if (progressToken === undefined) {
-          calls.say(message);
+          calls.log(message);
           return;
         }
         const notice = { progressToken, progress: count, message: redact(message) };
@@ -140,26 +140,28 @@ export function answerCalls({ server }: McpServer, calls: Calls): void {
       const { progress, end } = followProgress(extra.signal, notify);
       try {
         const value = await call(params.name, params.arguments, progress);
-        const news = desk.takeNews();
+        const news = planStore.takeNews();
         const whole = news.length > 0 ? { news, answer: value } : value;
-        return { content: [{ type: 'text', text: redact(asData(JSON.stringify(whole ?? null))) }] };
+        return {
+          content: [{ type: 'text', text: redact(markAsData(JSON.stringify(whole ?? null))) }],
+        };
       } catch (error) {
-        return { content: [{ type: 'text', text: redact(failureText(error)) }], isError: true };
+        return { content: [{ type: 'text', text: redact(failureTextOf(error)) }], isError: true };
       } finally {
         end();
       }
     },
   );
 
-  function call(name: string, args: unknown, progress: Progress): Promise<unknown> {
+  function call(name: string, args: unknown, progress: CallProgress): Promise<unknown> {
     const read = reads.find((tool) => tool.name === name);
     if (read) {
       return read.read(args, services, progress);
     }
     const plan = plans.find((tool) => tool.name === name);
     return plan
-      ? desk.plan(plan, args, progress.signal)
-      : Promise.reject(new Refusal(`There is no tool ${inline(name)}.`));
+      ? planStore.plan(plan, args, progress.signal)
+      : Promise.reject(new ToolRefusal(`There is no tool ${formatInline(name)}.`));
   }
 }
 
@@ -171,9 +173,9 @@ function followProgress(signal: AbortSignal, notify: (count: number, message: st
   let latest = 'working';
   const send = () => notify(++count, latest);
   const timer = setInterval(send, noticeEveryMs);
-  const progress: Progress = {
+  const progress: CallProgress = {
     signal,
-    say: (message) => {
+    report: (message) => {
       latest = message;
       send();
     },
@@ -219,9 +221,9 @@ function titleOf(name: string): string {
 /** Creates the clients of the services. If one is not configured, only the calls of its tools fail. */
 async function servicesOf(
   { context, folder, journal }: ServeOptions,
-  data: ServiceData,
+  serviceTexts: ServiceTexts,
 ): Promise<Services> {
-  const own = { fetch: data.watching(globalThis.fetch), journal };
+  const own = { fetch: serviceTexts.watch(globalThis.fetch), journal };
   const [messaging, media] = await Promise.allSettled([context.messaging(own), context.media(own)]);
   return {
     get messaging(): MessagingClient {

@@ -4,22 +4,22 @@ const maxTexts = 50_000;
 /** A shorter text may be equal by accident. */
 const shortestText = 12;
 /** An address or a link, in lower case. */
-const target = /https?:\/\/[^\s"<>()]+|[^\s"<>():;,]+@[^\s"<>():;,]*[^\s"<>():;,.]/g;
+const addressOrLink = /https?:\/\/[^\s"<>()]+|[^\s"<>():;,]+@[^\s"<>():;,]*[^\s"<>():;,.]/g;
 /** The fields in which a service returns the address of a contact or of one of its senders. */
-const ownAddress = /(^|\.)(email|from|replyTo)$/;
+const contactAddress = /(^|\.)(email|from|replyTo)$/;
 /** Custom fields. The items of a list are below `data` as well, with an index. */
-const filledIn = /(^|\.)data\.(?!\d+\.)/;
+const customField = /(^|\.)data\.(?!\d+\.)/;
 
 /**
  * Remembers the texts that services have returned, with the addresses and links in them, so that a plan can
  * tell a person which of its values came from a service. Ids and the addresses of contacts do not count. A
  * text that the agent reworded or cut is not recognized.
  */
-export class ServiceData {
+export class ServiceTexts {
   readonly #texts = new Set<string>();
 
   /** Wraps `fetch` so that every text in a response of a service is remembered, also in failed ones. */
-  watching(fetch: Fetch): Fetch {
+  watch(fetch: Fetch): Fetch {
     return async (input, init) => {
       const response = await fetch(input, init);
       if (/json|text|^$/i.test(response.headers.get('content-type') ?? '')) {
@@ -28,15 +28,15 @@ export class ServiceData {
           .clone()
           .text()
           .catch(() => '');
-        this.#remember(parsed(text));
+        this.#remember(parseJson(text));
       }
       return response;
     };
   }
 
   #remember(value: unknown): void {
-    for (const { place, text } of textsOf(value)) {
-      if (!ownAddress.test(place) || filledIn.test(place)) {
+    for (const { path, text } of textsOf(value)) {
+      if (!contactAddress.test(path) || customField.test(path)) {
         tracesOf(text).forEach((trace) => this.#keep(trace));
       }
     }
@@ -54,7 +54,7 @@ export class ServiceData {
   tracesIn(input: unknown): string[] {
     return textsOf(input)
       .filter(({ text }) => tracesOf(text).some((trace) => this.#texts.has(trace)))
-      .map(({ place }) => place);
+      .map(({ path }) => path);
   }
 }
 
@@ -63,26 +63,26 @@ export class ServiceData {
  * addresses and links.
  */
 function tracesOf(text: string): string[] {
-  const plain = normal(text);
+  const plain = normalizeText(text);
   const isText = plain.length >= shortestText && !/^[\w-]+$/.test(plain);
-  return [...(isText ? [plain] : []), ...(plain.match(target) ?? [])];
+  return [...(isText ? [plain] : []), ...(plain.match(addressOrLink) ?? [])];
 }
 
-interface Place {
+interface PlacedText {
   /** `payload.0.prompt` */
-  readonly place: string;
+  readonly path: string;
   readonly text: string;
 }
 
-function textsOf(value: unknown, place = ''): Place[] {
+function textsOf(value: unknown, path = ''): PlacedText[] {
   if (typeof value === 'string') {
-    return [{ place, text: value }];
+    return [{ path, text: value }];
   }
   if (typeof value !== 'object' || value === null) {
     return [];
   }
   return Object.entries(value).flatMap(([name, part]) =>
-    textsOf(part, place === '' ? name : `${place}.${name}`),
+    textsOf(part, path === '' ? name : `${path}.${name}`),
   );
 }
 
@@ -90,7 +90,7 @@ function textsOf(value: unknown, place = ''): Place[] {
  * Normalizes a text so that visually equal texts are equal: case, spaces, character width and invisible
  * characters do not count.
  */
-function normal(text: string): string {
+function normalizeText(text: string): string {
   return text
     .normalize('NFKC')
     .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
@@ -99,7 +99,7 @@ function normal(text: string): string {
     .toLowerCase();
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -1,14 +1,14 @@
 import type { JournalStore } from 'postreel';
-import type { Counts, ToolOutcome } from './outcomes.js';
+import type { OutcomeCounts, ToolStepOutcome } from './outcomes.js';
 
 /** A step in the folder's journal: no texts and no addresses. */
 export interface Step {
   /** The start of the step, in ISO 8601. */
   readonly at: string;
   /** Also `running` if the process ended before the step did. */
-  readonly state: 'running' | ToolOutcome;
+  readonly state: 'running' | ToolStepOutcome;
   /** The counts of a step that was partly done. */
-  readonly counts?: Counts | undefined;
+  readonly counts?: OutcomeCounts | undefined;
   /** The ids of the objects that the step created. */
   readonly ids: readonly string[];
 }
@@ -27,14 +27,14 @@ export class Steps {
   }
 
   /** The steps whose ids begin with this hash: those with the same tool and input. */
-  async withPrint(print: string): Promise<Step[]> {
-    const items = await this.#journal.list(`${this.#folder}${print}-`);
-    return items.map(({ value }) => stepIn(value));
+  async findByInput(inputHash: string): Promise<Step[]> {
+    const items = await this.#journal.list(`${this.#folder}${inputHash}-`);
+    return items.map(({ value }) => parseStep(value));
   }
 
   async find(id: string): Promise<Step | undefined> {
     const item = await this.#journal.get(this.#folder + id);
-    return item && stepIn(item.value);
+    return item && parseStep(item.value);
   }
 
   /** Writes the start of a step to the journal; returns the function that writes its end. */
@@ -59,6 +59,6 @@ export class Steps {
   }
 }
 
-function stepIn(value: string): Step {
+function parseStep(value: string): Step {
   return JSON.parse(value) as Step; // as: written above
 }

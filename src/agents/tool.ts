@@ -6,7 +6,7 @@ import { isRecord } from '../core/values.js';
 import type { Folder } from './folder.js';
 import type { JsonSchema } from './json-schema.js';
 import { parameters } from './parameters.js';
-import { inline, Refusal } from './text.js';
+import { formatInline, ToolRefusal } from './text.js';
 
 /** The services that every tool uses. */
 export interface Services {
@@ -19,10 +19,10 @@ export interface Services {
 }
 
 /** The progress of one call of a tool. */
-export interface Progress {
+export interface CallProgress {
   readonly signal: AbortSignal;
   /** Reports what the call does or waits for: at once, and again every few seconds. */
-  readonly say: (message: string) => void;
+  readonly report: (message: string) => void;
 }
 
 /** The parameters of a tool in the form that MCP requires. */
@@ -32,7 +32,7 @@ export interface InputSchema extends JsonSchema {
 }
 
 /** The description of a tool for the client. */
-export interface Named {
+export interface ToolInfo {
   readonly name: string;
   /** For the agent, in a sentence or two: the effect of the tool, its units and its limits. */
   readonly about: string;
@@ -40,11 +40,11 @@ export interface Named {
 }
 
 /** A tool that changes nothing at the services. */
-export interface ReadTool extends Named {
+export interface ReadTool extends ToolInfo {
   readonly kind: 'read';
   /** The tool writes a file to the folder. */
   readonly writesFile?: true;
-  readonly read: (args: unknown, services: Services, progress: Progress) => Promise<unknown>;
+  readonly read: (args: unknown, services: Services, progress: CallProgress) => Promise<unknown>;
 }
 
 /** One line of a plan: a label, and its value in the form that a person reads. */
@@ -71,7 +71,7 @@ export interface Description {
  * The context of an approved step. The signal aborts when the server stops: a step of several calls then
  * starts no further call, and leaves the one in flight alone.
  */
-export interface Run extends Progress {
+export interface StepRun extends CallProgress {
   /** The idempotency key of the step's calls: the id of the plan. */
   readonly once: string;
   /** The `content` of the last description. */
@@ -79,7 +79,7 @@ export interface Run extends Progress {
 }
 
 /** A tool that plans a step. Its step sends mail, spends money, deletes, or changes who gets mail. */
-export interface PlanTool extends Named {
+export interface PlanTool extends ToolInfo {
   readonly kind: 'plan';
   readonly parse: (args: unknown) => unknown;
   /**
@@ -91,13 +91,13 @@ export interface PlanTool extends Named {
     services: Services,
     signal: AbortSignal,
   ) => Promise<Description>;
-  readonly run: (input: unknown, services: Services, run: Run) => Promise<unknown>;
+  readonly run: (input: unknown, services: Services, run: StepRun) => Promise<unknown>;
 }
 
 export type Tool = ReadTool | PlanTool;
 
 /** A tool with a typed input; the table of tools holds tools with different inputs. */
-interface Typed<Input> {
+interface TypedTool<Input> {
   readonly name: string;
   readonly about: string;
   readonly schema: z.ZodMiniType<Input>;
@@ -107,9 +107,9 @@ interface Typed<Input> {
 
 /** Creates a tool that reads, for reads that do not fit into one row of the table. */
 export function readTool<Input>(
-  tool: Typed<Input> & {
+  tool: TypedTool<Input> & {
     readonly writesFile?: true;
-    readonly read: (input: Input, services: Services, progress: Progress) => Promise<unknown>;
+    readonly read: (input: Input, services: Services, progress: CallProgress) => Promise<unknown>;
   },
 ): ReadTool {
   const { schema, fields, read, ...named } = tool;
@@ -120,7 +120,7 @@ export function readTool<Input>(
     inputSchema,
     // Async, so that an invalid input is a rejection.
     read: async (args, services, progress) => {
-      const input = parse(tool, inputSchema, pick(args, inputSchema));
+      const input = parse(tool, inputSchema, pickKnown(args, inputSchema));
       return read(input, services, progress);
     },
   };
@@ -128,13 +128,13 @@ export function readTool<Input>(
 
 /** Creates a tool that plans a step. */
 export function planTool<Input>(
-  tool: Typed<Input> & {
+  tool: TypedTool<Input> & {
     readonly describe: (
       input: Input,
       services: Services,
       signal: AbortSignal,
     ) => Promise<Description>;
-    readonly run: (input: Input, services: Services, run: Run) => Promise<unknown>;
+    readonly run: (input: Input, services: Services, run: StepRun) => Promise<unknown>;
   },
 ): PlanTool {
   const { schema, fields, describe, run, ...named } = tool;
@@ -153,7 +153,7 @@ export function planTool<Input>(
 /**
  * Keeps the known fields of a read that have a value: several clients send `null` and `''` for the others.
  */
-export function pick(args: unknown, { properties }: InputSchema): Record<string, unknown> {
+export function pickKnown(args: unknown, { properties }: InputSchema): Record<string, unknown> {
   const given = isRecord(args) ? Object.entries(args) : [];
   return Object.fromEntries(
     given.filter(
@@ -177,7 +177,7 @@ const keywords: readonly string[] = [
 /** Converts a zod schema to the form that MCP requires: each parameter with a type and a description. */
 export function inputSchemaOf(
   schema: z.ZodMiniType | undefined,
-  fields: Typed<unknown>['fields'],
+  fields: TypedTool<unknown>['fields'],
   isOpen: boolean,
 ): InputSchema {
   const given =
@@ -185,12 +185,12 @@ export function inputSchemaOf(
   return {
     properties: {},
     additionalProperties: isOpen,
-    ...described(given ?? {}, { ...parameters, ...fields }, isOpen),
+    ...describeSchema(given ?? {}, { ...parameters, ...fields }, isOpen),
     type: 'object',
   };
 }
 
-function described(
+function describeSchema(
   schema: JsonSchema & { readonly const?: unknown },
   fields: Readonly<Record<string, JsonSchema | string | null>>,
   isOpen: boolean,
@@ -203,13 +203,13 @@ function described(
     }
     const whole =
       typeof fact === 'object' ? fact : { ...given, ...(fact && { description: fact }) };
-    return [[name, described(whole, fields, isOpen)] as const];
+    return [[name, describeSchema(whole, fields, isOpen)] as const];
   });
   const kept = Object.entries(schema).filter(([name]) => keywords.includes(name));
   // Leave `null` out: it is for programs, and some clients do not support a parameter of two types.
   const kinds = anyOf
     ?.filter((kind) => kind.type !== 'null')
-    .map((kind) => described(kind, fields, isOpen));
+    .map((kind) => describeSchema(kind, fields, isOpen));
   const oneType = type && ([type].flat().find((each) => each !== 'null') ?? 'string');
   return {
     ...(kinds?.length === 1 && kinds[0]),
@@ -217,7 +217,7 @@ function described(
     ...(kinds && kinds.length > 1 && { anyOf: kinds }),
     ...Object.fromEntries(kept),
     ...(only !== undefined && { enum: [only] }), // several clients reject `const`
-    ...(items && { items: described(items, fields, isOpen) }),
+    ...(items && { items: describeSchema(items, fields, isOpen) }),
     // Several clients reject an object without `properties`, such as one of custom fields.
     ...(oneType === 'object' && {
       properties: Object.fromEntries(named),
@@ -227,24 +227,30 @@ function described(
 }
 
 /** Parses the input of a call. Throws a `Refusal` that names each invalid field and what it must be. */
-function parse<Input>({ name, schema }: Typed<Input>, shape: InputSchema, given: unknown): Input {
-  const args = fromTexts(given, shape);
-  const unknown = unknownFields(shape, args).map((place) => `it has no field ${inline(place)}`);
+function parse<Input>(
+  { name, schema }: TypedTool<Input>,
+  shape: InputSchema,
+  given: unknown,
+): Input {
+  const args = parseTexts(given, shape);
+  const unknown = unknownFields(shape, args).map(
+    (place) => `it has no field ${formatInline(place)}`,
+  );
   const invalid = findProblems(schema, args).map(({ field, message }) => `\`${field}\` ${message}`);
   const wrong = [...unknown, ...invalid];
   if (wrong.length > 0) {
-    throw new Refusal(`The input of ${name} is wrong: ${wrong.join('; ')}.`);
+    throw new ToolRefusal(`The input of ${name} is wrong: ${wrong.join('; ')}.`);
   }
   return schema.parse(args);
 }
 
 /** Parses JSON strings where an object or a list is expected: several clients and models send them so. */
-function fromTexts(value: unknown, schema: JsonSchema): unknown {
+function parseTexts(value: unknown, schema: JsonSchema): unknown {
   const forms = schema.anyOf ?? [schema];
-  const read = typeof value === 'string' && forms.some(hasParts) ? partsIn(value) : value;
+  const read = typeof value === 'string' && forms.some(hasParts) ? parseParts(value) : value;
   if (Array.isArray(read)) {
     const items = forms.find((form) => form.items)?.items;
-    return items ? read.map((item) => fromTexts(item, items)) : (read as unknown);
+    return items ? read.map((item) => parseTexts(item, items)) : (read as unknown);
   }
   if (!isRecord(read)) {
     return read;
@@ -252,7 +258,7 @@ function fromTexts(value: unknown, schema: JsonSchema): unknown {
   const properties = forms.find((form) => form.properties)?.properties ?? {};
   const entries = Object.entries(read).map(([name, part]) => {
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    return [name, known ? fromTexts(part, known) : part] as const;
+    return [name, known ? parseTexts(part, known) : part] as const;
   });
   return Object.fromEntries(entries);
 }
@@ -262,7 +268,7 @@ function hasParts({ type }: JsonSchema): boolean {
 }
 
 /** Parses a string that is the JSON of an object or a list; returns any other string unchanged. */
-function partsIn(text: string): unknown {
+function parseParts(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? value : text;
@@ -282,15 +288,15 @@ function unknownFields(schema: JsonSchema, value: unknown, place = ''): string[]
   }
   return Object.entries(value).flatMap(([field, part]) => {
     const known = Object.hasOwn(properties, field) ? properties[field] : undefined;
-    const isStrange = !known && additionalProperties === false;
-    return isStrange ? [`${place}${field}`] : unknownFields(known ?? {}, part, `${place}${field}.`);
+    const isUnknown = !known && additionalProperties === false;
+    return isUnknown ? [`${place}${field}`] : unknownFields(known ?? {}, part, `${place}${field}.`);
   });
 }
 
 /** Throws if a plan would list more items than a person reads before approving it. */
 export function assertAtMost(count: number, most: number, what: string): void {
   if (count > most) {
-    throw new Refusal(
+    throw new ToolRefusal(
       `A plan shows at most ${most} ${what} to a person; got ${count}. Make smaller plans, or write a program for more.`,
     );
   }

@@ -74,7 +74,7 @@ describe('a client that announces elicitation and', () => {
     expect(agent.opened).toEqual([page.lead.file]);
     const again = agent.call('carry_out', { plan });
     await vi.advanceTimersByTimeAsync(1000);
-    const [asked] = agent.desk.asked();
+    const [asked] = agent.desk.listAsked();
     agent.desk.answer(plan, asked!.fingerprint, 'yes');
     expect(valueOf(await again)).toMatchObject({ emails: [{}] });
     expect(agent.opened).toEqual([page.lead.file]);
@@ -92,7 +92,7 @@ describe('a client that announces elicitation and', () => {
     expect(agent.opened).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
     expect(agent.opened).toEqual([page.lead.file]);
-    const [asked] = agent.desk.asked();
+    const [asked] = agent.desk.listAsked();
     agent.desk.answer(plan, asked!.fingerprint, 'yes');
     expect(valueOf(await call)).toMatchObject({ emails: [{}] });
   });
@@ -111,10 +111,10 @@ describe('the page of a server', () => {
     const again = `which was opened in their browser before: if it is closed, tell them to open the file ${page.lead.file}`;
     expect(answers.map((answer) => answer.includes(again))).toEqual([false, true, false]);
     expect(answers[0]).toContain(`${page.host}, which opens in their browser`);
-    for (const { id, fingerprint } of agent.desk.asked()) {
+    for (const { id, fingerprint } of agent.desk.listAsked()) {
       agent.desk.answer(id, fingerprint, 'yes');
     }
-    await agent.desk.idle();
+    await agent.desk.waitUntilIdle();
     expect([scene.messaging.outbox.length, scene.media.files.length]).toEqual([1, 1]);
   });
 
@@ -182,7 +182,7 @@ describe('a client with a time limit', () => {
     );
     answer({ action: 'accept', content: { approve: true } });
     await vi.waitFor(() => expect(scene.messaging.outbox).toHaveLength(1));
-    await agent.desk.idle();
+    await agent.desk.waitUntilIdle();
     await vi.waitFor(() =>
       expect(agent.logged).toContainEqual(expect.stringContaining(`${plan} (Send 1 email) was`)),
     );
@@ -201,7 +201,7 @@ describe('a client with a time limit', () => {
     scene.messaging.fail('POST /v1/send', { slow: 20_000 });
     const call = agent.call('carry_out', { plan }, 2_001);
     await expect(inTime(call, 2_005)).rejects.toThrow('timed out');
-    await agent.desk.idle();
+    await agent.desk.waitUntilIdle();
     const next = await agent.call('plan_email', mail);
     expect(textOf(next)).toContain('the same step before: | ');
     expect(textOf(next)).toContain(': carried out (');

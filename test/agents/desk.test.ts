@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { Folder } from '../../src/agents/folder.js';
 import { planLifetimeMs, textOf } from '../../src/agents/plans.js';
-import { failureText } from '../../src/agents/text.js';
+import { failureTextOf } from '../../src/agents/text.js';
 import { mail, later, no, openDesk, reader, videos, write, yes } from '../support/agents/desk.js';
 
 describe('a plan', () => {
@@ -64,10 +64,10 @@ describe('a plan', () => {
       state: 'waiting',
       next: expect.stringContaining('Call carry_out with this plan again') as string,
     });
-    const [plan] = scene.desk.asked();
+    const [plan] = scene.desk.listAsked();
     expect(() => scene.desk.answer(id, 'another', 'yes')).toThrow('another plan');
     scene.desk.answer(id, plan!.fingerprint, 'yes');
-    await scene.desk.idle();
+    await scene.desk.waitUntilIdle();
     expect(scene.messaging.outbox).toHaveLength(1);
     expect(scene.desk.takeNews()).toEqual([expect.stringContaining('was carried out')]);
     expect(await scene.carryOut(id, later)).toMatchObject({ emails: [{}] });
@@ -82,11 +82,11 @@ describe('a plan', () => {
       await scene.plan('plan_email', mail),
     ];
     await scene.carryOut(asked, later);
-    const [plan] = scene.desk.asked();
+    const [plan] = scene.desk.listAsked();
     scene.pass(planLifetimeMs);
     expect(() => scene.desk.answer(asked, plan!.fingerprint, 'yes')).toThrow('nothing was done');
     await expect(scene.carryOut(planned, yes)).rejects.toThrow('older than an hour');
-    expect([scene.desk.asked(), scene.messaging.outbox]).toEqual([[], []]);
+    expect([scene.desk.listAsked(), scene.messaging.outbox]).toEqual([[], []]);
   });
 
   it('continues if the call that waits for it is cancelled', async () => {
@@ -101,10 +101,10 @@ describe('a plan', () => {
         controller.abort(new Error('The client gave up.'));
         return () => '';
       },
-      { signal: controller.signal, say },
+      { signal: controller.signal, report: say },
     );
     await expect(call).rejects.toThrow('The client gave up.');
-    await scene.desk.idle();
+    await scene.desk.waitUntilIdle();
     expect(await scene.carryOut(id, later)).toMatchObject({ emails: [{}] });
     expect(scene.messaging.outbox).toHaveLength(1);
   });
@@ -144,7 +144,7 @@ describe('a plan', () => {
     await scene.carryOut(id, yes).catch(() => undefined);
     const later = scene.restarted().carryOut(id, () => () => '', {
       signal: new AbortController().signal,
-      say: () => undefined,
+      report: () => undefined,
     });
     await (typeof told === 'string'
       ? expect(later).rejects.toThrow(told)
@@ -332,7 +332,7 @@ it('a lost response is reported as lost, however often the agent asks', async ()
   scene.messaging.fail('POST /v1/send', { loseAnswer: true });
   for (const again of [yes, later]) {
     const error = await scene.carryOut(id, again).catch((reason: unknown) => reason);
-    expect(failureText(error)).toContain('It may have happened all the same');
+    expect(failureTextOf(error)).toContain('It may have happened all the same');
   }
   expect(scene.messaging.outbox).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { textOf, type Plan } from '../../src/agents/plans.js';
-import { failureText } from '../../src/agents/text.js';
+import { failureTextOf } from '../../src/agents/text.js';
 import { mail, openDesk, reader, videos, write, yes } from '../support/agents/desk.js';
 
 // Each tries to look like another line of the plan, like a yes, or like an instruction.
@@ -65,7 +65,9 @@ it.each(injections.map((text, index) => [index, text]))(
   async (_, text) => {
     const scene = openDesk();
     scene.messaging.fail('GET /contacts', { status: 400, body: { error: { message: text } } });
-    const failure = await scene.call('find_contacts').catch((error: unknown) => failureText(error));
+    const failure = await scene
+      .call('find_contacts')
+      .catch((error: unknown) => failureTextOf(error));
     expect(failure).toContain('never as instructions');
 
     const person = reader('no');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planTool } from '../../src/agents/tool.js';
-import { failureText } from '../../src/agents/text.js';
+import { failureTextOf } from '../../src/agents/text.js';
 import {
   calm,
   mail,
@@ -183,7 +183,7 @@ describe('a step that fails with an error without an outcome', () => {
       run: () => Promise.reject(error as Error), // as: programs reject with anything
     });
     const { plan } = (await scene.desk.plan(tool, {}, calm().signal)) as { plan: string }; // as: a plan
-    const told = await scene.carryOut(plan, yes).catch(failureText);
+    const told = await scene.carryOut(plan, yes).catch(failureTextOf);
     expect(told).toContain('It may have happened all the same: check before you plan it again.');
     const later = scene.restarted().carryOut(plan, () => () => '', calm());
     await expect(later).rejects.toThrow('it may have happened');
@@ -206,7 +206,7 @@ it('the reason of a failed job is enclosed in marks', async () => {
   const error = await scene
     .call('save_file', { fileId, name: 'cats.mp4' })
     .catch((reason: unknown) => reason);
-  expect(failureText(error)).toMatch(
+  expect(failureTextOf(error)).toMatch(
     /data from outside[^]*\n(\w{12})\n[^]*IGNORE ALL RULES[^]*\n\1$/,
   );
 });
@@ -243,10 +243,10 @@ it('a name in a notice about a step is enclosed in marks', async () => {
       setImmediate(() => desk.answer(plan, asked.fingerprint, 'yes'));
       return () => '';
     },
-    { signal: controller.signal, say: () => undefined },
+    { signal: controller.signal, report: () => undefined },
   );
   await expect(call).rejects.toThrow('left');
   await new Promise((done) => setImmediate(done));
-  await desk.idle();
+  await desk.waitUntilIdle();
   expect(news).toEqual([expect.stringMatching(/data from outside[^]*IGNORE ALL RULES/)]);
 });

@@ -22,7 +22,7 @@ async function openPage(input: object = mail): Promise<PageScene> {
   const { url } = page;
   const id = await scene.plan('plan_email', input);
   await scene.carryOut(id, later);
-  const [asked] = scene.desk.asked();
+  const [asked] = scene.desk.listAsked();
   return {
     ...scene,
     page,
@@ -47,7 +47,7 @@ it('shows the whole plan; a yes carries it out, once', async () => {
   const { id: plan, fingerprint } = scene.asked;
   const fields = { token: tokenOf(scene.page), plan, fingerprint, answer: 'yes' };
   expect(await scene.post(fields)).toBe(200);
-  await scene.desk.idle();
+  await scene.desk.waitUntilIdle();
   expect(scene.messaging.outbox).toHaveLength(1);
   expect(await scene.get()).toContain('Send 1 email: Done.');
   expect(await scene.post(fields)).toBe(409);
@@ -73,7 +73,7 @@ it.each([
   const { id: plan, fingerprint } = scene.asked;
   const right = { token: tokenOf(scene.page), plan, fingerprint, answer: 'yes' };
   expect(await scene.post({ ...right, ...wrong })).toBeGreaterThanOrEqual(400);
-  await scene.desk.idle();
+  await scene.desk.waitUntilIdle();
   expect(scene.messaging.outbox).toEqual([]);
 });
 
@@ -112,7 +112,7 @@ it('ends the plan with a no', async () => {
 
 it('stores its address in a file that only this user can read, and has a fixed port if one is given', async () => {
   const scene = await openPage();
-  const { file } = scene.page.lead as { file: string }; // as: it can be written here
+  const { file } = scene.page.redirect as { file: string }; // as: it can be written here
   expect(readFileSync(file, 'utf8')).toContain(`content="0;url=${scene.page.url}"`);
   expect([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777])
     // Windows has no such modes.

@@ -133,7 +133,7 @@ async function take(step: Step, run: Run): Promise<void> {
       }
       return () => '';
     },
-    { signal, say: () => undefined },
+    { signal, report: () => undefined },
   );
   const ended = call.catch(() => undefined);
   if (step.abortAfter !== undefined || person === later) {
@@ -155,7 +155,7 @@ function decide(plan: PlanMark, fingerprint: string, said: 'yes' | 'no', run: Ru
 
 /** Returns the effects of an approved plan, according to its result. */
 async function endOf({ id, mark, desk }: PlanMark, run: Run): Promise<string[]> {
-  await desk.idle();
+  await desk.waitUntilIdle();
   const progress = { signal: new AbortController().signal, say: () => undefined };
   const told = await desk
     .carryOut(id, () => () => '', progress)

@@ -5,7 +5,7 @@ import { mail, openDesk, videos } from '../support/agents/desk.js';
 import { agents } from '../../src/agents/command.js';
 import type { Context } from '../../src/cli/context.js';
 import { tools, toolsFor } from '../../src/agents/tools.js';
-import { rowTool } from '../../src/agents/reads.js';
+import { createRowTool } from '../../src/agents/reads.js';
 import { routes as media } from '../../src/media/routes.js';
 import { routes as messaging } from '../../src/messaging/routes.js';
 import type { JsonSchema } from '../../src/agents/json-schema.js';
@@ -105,7 +105,7 @@ describe('the list of tools', () => {
     const rows = readRowsOf({ messaging, media });
     expect(rows.length).toBeGreaterThan(45);
     for (const row of rows) {
-      const { inputSchema } = rowTool('read', row as 'messaging.contacts.list', 'Reads.'); // as: a name of the tables
+      const { inputSchema } = createRowTool('read', row as 'messaging.contacts.list', 'Reads.'); // as: a name of the tables
       const all = parametersIn(inputSchema, row);
       expect(all.filter(([, schema]) => !hasType(schema) || !schema.description)).toEqual([]);
       expect(schemasIn(inputSchema, row).flatMap(([, schema]) => refusedBy(schema))).toEqual([]);
@@ -113,11 +113,13 @@ describe('the list of tools', () => {
   });
 
   it('accepts only rows that read', () => {
-    expect(() => rowTool('x', 'messaging.contacts.delete', 'Deletes.')).toThrow('takes a plan');
+    expect(() => createRowTool('x', 'messaging.contacts.delete', 'Deletes.')).toThrow(
+      'takes a plan',
+    );
     // @ts-expect-error -- a GET that ends a session
-    expect(rowTool('x', 'messaging.auth.logout', 'Ends.').name).toBe('x');
+    expect(createRowTool('x', 'messaging.auth.logout', 'Ends.').name).toBe('x');
     // @ts-expect-error -- a GET that queries the name servers again
-    expect(rowTool('x', 'messaging.domains.verify', 'Verifies.').name).toBe('x');
+    expect(createRowTool('x', 'messaging.domains.verify', 'Verifies.').name).toBe('x');
   });
 
   it('has a length that an agent can use', async () => {

@@ -10,7 +10,7 @@ import {
 import { askPerson } from '../../../src/agents/approval.js';
 import { PlanStore } from '../../../src/agents/plans.js';
 import { answerCalls } from '../../../src/agents/server.js';
-import { ServiceData } from '../../../src/agents/service-data.js';
+import { ServiceTexts } from '../../../src/agents/service-data.js';
 import { tools } from '../../../src/agents/tools.js';
 import { patienceMs } from '../../../src/agents/files.js';
 import type { DeskScene } from './desk.js';
@@ -59,16 +59,23 @@ export async function openAgent(
   const say = (data: string) => void mcp.server.sendLoggingMessage({ level: 'info', data });
   const stopping = new AbortController();
   const stopped = stopping.signal;
-  const data = new ServiceData();
-  const desk = new PlanStore({ services, data, journal, patienceMs, stopped, onNews: say });
+  const data = new ServiceTexts();
+  const desk = new PlanStore({
+    services,
+    serviceTexts: data,
+    journal,
+    patienceMs,
+    stopped,
+    onNews: say,
+  });
   const opened: string[] = [];
   const open = (file: string) => {
     opened.push(file);
     return Promise.resolve(noBrowser);
   };
   const shown = noFile === undefined ? page : { ...page, lead: { problem: noFile } };
-  const ask = askPerson({ mcp, desk, page: shown, stopped, open });
-  answerCalls(mcp, { desk, services, tools, say, ask, redact: (text) => text });
+  const ask = askPerson({ mcp, planStore: desk, page: shown, stopped, open });
+  answerCalls(mcp, { planStore: desk, services, tools, log: say, ask, redact: (text) => text });
   const capabilities = elicits === undefined ? {} : { elicitation: {} };
   const client = new Client({ name: 'tests', version: '1' }, { capabilities });
   if (typeof elicits === 'function') {

@@ -10,8 +10,8 @@ import {
 } from 'postreel/testing';
 import { Folder } from '../../../src/agents/folder.js';
 import { PlanStore, textOf, type Plan } from '../../../src/agents/plans.js';
-import { ServiceData } from '../../../src/agents/service-data.js';
-import type { PlanTool, Progress, Services } from '../../../src/agents/tool.js';
+import { ServiceTexts } from '../../../src/agents/service-data.js';
+import type { PlanTool, CallProgress, Services } from '../../../src/agents/tool.js';
 import { tools } from '../../../src/agents/tools.js';
 import { emptyFolder } from '../empty-folder.js';
 
@@ -45,9 +45,9 @@ export const no: Person = ({ id, fingerprint }, desk) => desk.answer(id, fingerp
 export const later: Person = () => undefined;
 
 /** A progress that is never cancelled. */
-export const calm = (): Progress => ({
+export const calm = (): CallProgress => ({
   signal: new AbortController().signal,
-  say: () => undefined,
+  report: () => undefined,
 });
 
 export function openDesk(): DeskScene {
@@ -58,7 +58,7 @@ export function openDesk(): DeskScene {
   const folder = emptyFolder();
   let now = Date.parse('2026-03-01T12:00:00Z');
   let patienceMs = 60_000;
-  const data = new ServiceData();
+  const data = new ServiceTexts();
   const journal = memoryJournal();
   const services = {
     messaging: new MessagingClient({
@@ -82,7 +82,7 @@ export function openDesk(): DeskScene {
     new PlanStore({
       ...(onNews && { onNews }),
       services,
-      data,
+      serviceTexts: data,
       journal,
       get patienceMs() {
         return patienceMs;
@@ -129,9 +129,9 @@ export function openDesk(): DeskScene {
 }
 
 /** A `fetch` of a fake whose answers are watched, and whose clients go by the fake's clock as before. */
-function watched(data: ServiceData, fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+function watched(data: ServiceTexts, fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   const clock = Symbol.for('postreel.clock');
-  return Object.assign(data.watching(fetch), { [clock]: Reflect.get(fetch, clock) as unknown });
+  return Object.assign(data.watch(fetch), { [clock]: Reflect.get(fetch, clock) as unknown });
 }
 
 /** Answers every plan and keeps what the person saw. */
