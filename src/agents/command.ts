@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileJournal } from 'postreel/node';
 import { createClock, startFakeServer, type FakeServer } from 'postreel/testing';
-import { command, option, wholeNumber } from '../cli/command.js';
+import { createCommand, createOption, parseWholeNumber } from '../cli/command.js';
 import { Context } from '../cli/context.js';
-import { withoutKeys } from '../cli/environment.js';
+import { removeKeys } from '../cli/environment.js';
 import { CommandEnd, exitCodes } from '../cli/exit-codes.js';
 import { createPage } from '../cli/fake/page-server.js';
 import type * as Agents from './server.js';
@@ -21,25 +21,28 @@ interface McpInput {
 const journalName = 'postreel-agent.jsonl';
 
 /** `postreel mcp` */
-export const agents = command<McpInput>({
+export const agents = createCommand<McpInput>({
   name: 'mcp',
   about: 'let an agent use both services by the Model Context Protocol',
   more: 'It talks over stdin and stdout. Whatever mails, spends, deletes, or changes who is mailed is planned first, and done after a person has said yes: in their client, or on a page of this machine that opens in their browser (BROWSER=none keeps it from opening). Needs @modelcontextprotocol/sdk.',
   options: [
-    option('--fake', 'a rehearsal: use local fakes of both services, with a web page to look at'),
-    option(
+    createOption(
+      '--fake',
+      'a rehearsal: use local fakes of both services, with a web page to look at',
+    ),
+    createOption(
       '--folder <path>',
       `the one folder whose files tools may use; what was done is written there, to ${journalName}`,
     ).default('.'),
-    option('--read-only', 'offer only the tools that change nothing'),
-    option(
+    createOption('--read-only', 'offer only the tools that change nothing'),
+    createOption(
       '--tools <names>',
       'offer only these tools, separated by commas; carry_out comes with any plan',
     ),
-    option(
+    createOption(
       '--port <number>',
       'port of the page where you say yes (default: any free one)',
-      wholeNumber(1, 65_535),
+      parseWholeNumber(1, 65_535),
     ),
   ],
   examples: [
@@ -72,7 +75,7 @@ async function serveAgent(input: McpInput, context: Context): Promise<void> {
       choice: { isReadOnly: readOnly, only: tools?.split(',').map((name) => name.trim()) },
       journal: fileJournal(join(folder, journalName)),
       guides: join(dirname(manifestPath()), 'docs'),
-      redact: (text) => withoutKeys(text, own.environment),
+      redact: (text) => removeKeys(text, own.environment),
       ...(server && { fake: server }),
     });
   } finally {

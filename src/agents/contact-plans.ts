@@ -8,8 +8,13 @@ import {
   unclearColumns,
 } from '../messaging/contacts/import-columns.js';
 import { headerOf, lineNumbers, survey, type Survey } from '../messaging/contacts/import.js';
-import { otherwiseText, rulesOf, saysText, type Statement } from '../cli/import-rules.js';
-import { count } from '../cli/table.js';
+import {
+  formatDefault,
+  rulesOf,
+  formatSubscriptions,
+  type Statement,
+} from '../cli/import-rules.js';
+import { formatCount } from '../cli/table.js';
 import { endStep, endCountedStep } from './outcomes.js';
 import { formatAddresses, formatInline, messageOf, ToolRefusal } from './text.js';
 import { assertAtMost, planTool, type Fact, type Services, type Tool } from './tool.js';
@@ -93,13 +98,13 @@ export const contactPlans: readonly Tool[] = [
         ids.map((id) => services.messaging.contacts.get(id, { signal })),
       );
       return {
-        action: `Delete ${count(new Set(ids).size, 'contact')}`,
+        action: `Delete ${formatCount(new Set(ids).size, 'contact')}`,
         facts: [
           {
             label: 'who',
             text: contacts.map(({ id, email }) => formatAddresses({ id, email })).join(', '),
           },
-          { label: 'cost', text: count(ids.length, 'call') },
+          { label: 'cost', text: formatCount(ids.length, 'call') },
           { label: 'cannot be undone', text: 'the contacts and their custom fields are gone' },
         ],
       };
@@ -161,7 +166,7 @@ export const contactPlans: readonly Tool[] = [
           ...(await describeStartedWorkflows(subscriptionEvents, services, signal)),
           {
             label: 'cost',
-            text: `${count(read.files, 'call')}, and more to look at the progress${statement.newContacts === 'unsubscribed' ? ' and to look up contacts' : ''}`,
+            text: `${formatCount(read.files, 'call')}, and more to look at the progress${statement.newContacts === 'unsubscribed' ? ' and to look up contacts' : ''}`,
           },
           { label: 'cannot be undone', text: 'values that it overwrites' },
         ],
@@ -213,7 +218,7 @@ export const contactPlans: readonly Tool[] = [
           ...(await describeStartedWorkflows([id], services, signal)),
           {
             label: 'cost',
-            text: count([add, remove].filter(({ length }) => length > 0).length, 'call'),
+            text: formatCount([add, remove].filter(({ length }) => length > 0).length, 'call'),
           },
         ],
       };
@@ -307,10 +312,10 @@ function describeRows(
   const label = isWhole ? 'who' : `the first ${lines.length}`;
   return [
     { label: 'rows', text: String(read.rows) },
-    { label: 'subscribed', text: saysText(read) },
-    ...(read.says.nothing > 0 ? [{ label: 'otherwise', text: otherwiseText(statement) }] : []),
+    { label: 'subscribed', text: formatSubscriptions(read) },
+    ...(read.says.nothing > 0 ? [{ label: 'otherwise', text: formatDefault(statement) }] : []),
     ...(read.wrong > 0
-      ? [{ label: 'not sent', text: `${count(read.wrong, 'row')} with something wrong` }]
+      ? [{ label: 'not sent', text: `${formatCount(read.wrong, 'row')} with something wrong` }]
       : []),
     { label, text: lines.join('\n') || 'none' },
     ...(isWhole

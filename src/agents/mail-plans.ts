@@ -1,6 +1,6 @@
 import type { SendRequest, TrackRequest } from 'postreel/messaging';
 import { messaging as schemas } from 'postreel/schemas';
-import { count } from '../cli/table.js';
+import { formatCount } from '../cli/table.js';
 import {
   describeBody,
   describeFilledVariables,
@@ -38,7 +38,7 @@ export const mailPlans: readonly Tool[] = [
       const texts = [subject, body, stored?.subject, stored?.body];
       const emails = to.map((one) => (typeof one === 'string' ? one : one.email));
       return {
-        action: `Send ${count(to.length, 'email')}`,
+        action: `Send ${formatCount(to.length, 'email')}`,
         facts: [
           { label: 'to', text: formatAddresses(...to) },
           ...(template === undefined

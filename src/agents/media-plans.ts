@@ -1,7 +1,7 @@
 import type { AudioRequest, GenerationJob, VideoRequest } from 'postreel/media';
 import { media as schemas } from 'postreel/schemas';
 import { limits } from '../media/limits.js';
-import { count } from '../cli/table.js';
+import { formatCount } from '../cli/table.js';
 import { endStep } from './outcomes.js';
 import { formatInline, messageOf } from './text.js';
 import { describeBody } from './facts.js';
@@ -22,7 +22,7 @@ export const mediaPlans: readonly Tool[] = [
         .reduce((sum, each) => sum + each, 0);
       const open = minutes.filter((each) => each === undefined).length;
       return Promise.resolve({
-        action: `Make ${count(payload.length, 'video')}`,
+        action: `Make ${formatCount(payload.length, 'video')}`,
         facts: [
           ...payload.map((job, index) => ({
             label: `video ${index + 1}`,
@@ -31,7 +31,7 @@ export const mediaPlans: readonly Tool[] = [
           { label: 'folder', text: formatInline(folder) },
           {
             label: 'cost',
-            text: `${count(payload.length, 'video')}: ${count(known, 'minute')}${open > 0 ? `, and ${open} of a length that the service chooses` : ''}; ${callCost(payload.length)}`,
+            text: `${formatCount(payload.length, 'video')}: ${formatCount(known, 'minute')}${open > 0 ? `, and ${open} of a length that the service chooses` : ''}; ${callCost(payload.length)}`,
           },
           { label: 'cannot be undone', text: 'a video that was ordered is paid for' },
         ],

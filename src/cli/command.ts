@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Context } from './context.js';
 import { CommandEnd } from './exit-codes.js';
-import { plain } from './table.js';
+import { toPlainText } from './table.js';
 
 /**
  * The description of a command. Its input has its arguments and options by name. A command either runs at
@@ -21,31 +21,31 @@ export type CommandFacts<Input> = {
   readonly examples: readonly string[];
 } & (
   | { readonly run: (input: Input, context: Context) => Promise<void> }
-  | { readonly plan: (input: Input, context: Context) => Promise<Plan> }
+  | { readonly plan: (input: Input, context: Context) => Promise<CommandPlan> }
 );
 
 /** An argument or option, such as `['<file>', 'CSV file']`, with an optional default. */
 type Arg = readonly [name: string, about: string, preset?: string];
 
 /** A value in a plan. In JSON a date becomes ISO 8601, and a list an array. */
-type Fact = string | number | Date | readonly string[];
+type PlanValue = string | number | Date | readonly string[];
 
 /** The effect of a command, shown before it runs. */
-export interface Plan {
+export interface CommandPlan {
   /** One line, such as `Send 1 email`. */
   readonly action: string;
   /** The details, by name. */
-  readonly facts: Readonly<Record<string, Fact | undefined>>;
+  readonly facts: Readonly<Record<string, PlanValue | undefined>>;
   readonly run: () => Promise<void>;
   /** The command changes nothing: it runs without a question. */
-  readonly isIdle?: boolean;
+  readonly changesNothing?: boolean;
 }
 
 /** Adds one command to the program. */
 export type AddCommand = (program: Command, context: Context) => void;
 
 /** Creates a command from its description. */
-export function command<Input>(facts: CommandFacts<Input>): AddCommand {
+export function createCommand<Input>(facts: CommandFacts<Input>): AddCommand {
   return (program, context) => {
     const { name, about, more, args = [], options = [], examples } = facts;
     const words = name.split(' ');
@@ -58,7 +58,7 @@ export function command<Input>(facts: CommandFacts<Input>): AddCommand {
       own.addOption(each);
     }
     if ('plan' in facts) {
-      own.addOption(option('-y, --yes', 'go ahead without asking'));
+      own.addOption(createOption('-y, --yes', 'go ahead without asking'));
     }
     const lines = examples.map((line) => `  $ postreel ${line}`).join('\n');
     own.addHelpText('after', `\nExamples:\n${lines}`);
@@ -72,7 +72,7 @@ export function command<Input>(facts: CommandFacts<Input>): AddCommand {
         return;
       }
       const plan = await facts.plan(input, context);
-      await (plan.isIdle ? undefined : confirm(plan, flags.yes ?? false, context));
+      await (plan.changesNothing ? undefined : confirm(plan, flags.yes ?? false, context));
       await plan.run();
     });
   };
@@ -94,7 +94,7 @@ function groupOf(words: readonly string[], program: Command): Command {
 }
 
 /** Creates an option whose value is parsed by `parse`. */
-export function option<Value>(
+export function createOption<Value>(
   flags: string,
   about: string,
   parse?: (text: string, earlier: never) => Value,
@@ -108,7 +108,7 @@ export function option<Value>(
 }
 
 /** Reads a whole number of at least `least`. */
-export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
+export function parseWholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
   return (text: string): number => {
     const value = Number(text);
     if (text.trim() === '' || !Number.isInteger(value) || value < least || value > most) {
@@ -120,7 +120,7 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
 }
 
 /** Reads a number above zero. */
-export function positiveNumber(text: string): number {
+export function parsePositiveNumber(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value) || value <= 0) {
     throw new InvalidArgumentError('It must be a number above 0.');
@@ -129,7 +129,7 @@ export function positiveNumber(text: string): number {
 }
 
 /** Reads a duration, such as `15s` or `2m`. */
-export function duration(text: string): string {
+export function parseDuration(text: string): string {
   if (!/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text)) {
     throw new InvalidArgumentError('It must be a duration, such as 500ms, 15s, 2m or 1h.');
   }
@@ -141,8 +141,8 @@ export function collectData(
   text: string,
   earlier: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> {
-  const [name, value] = pairOf(text);
-  return { ...earlier, [name]: valueOf(value) };
+  const [name, value] = parsePair(text);
+  return { ...earlier, [name]: parseValue(value) };
 }
 
 /** Collects `--columns name=field`; without a field the column is dropped. */
@@ -150,7 +150,7 @@ export function collectColumns(
   text: string,
   earlier: Readonly<Record<string, string | null>> = {},
 ): Record<string, string | null> {
-  const [name, field] = pairOf(text);
+  const [name, field] = parsePair(text);
   return { ...earlier, [name]: field === '' ? null : field };
 }
 
@@ -159,7 +159,7 @@ export function collect(text: string, earlier: readonly string[] = []): string[]
   return [...earlier, text];
 }
 
-function pairOf(text: string): readonly [name: string, value: string] {
+function parsePair(text: string): readonly [name: string, value: string] {
   const at = text.indexOf('=');
   if (at < 1) {
     throw new InvalidArgumentError('Write it as name=value.');
@@ -168,7 +168,7 @@ function pairOf(text: string): readonly [name: string, value: string] {
 }
 
 // Keep digits as a string if a number would change them, such as those of a phone number.
-function valueOf(text: string): unknown {
+function parseValue(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     return JSON.stringify(value) === text || typeof value === 'object' ? value : text;
@@ -183,38 +183,41 @@ export function canAsk({ output, streams }: Context): boolean {
 }
 
 /** Shows the plan, and continues only with `--yes` or a yes typed in the terminal. */
-async function confirm(plan: Plan, isSaid: boolean, context: Context): Promise<void> {
-  if (isSaid) {
+async function confirm(plan: CommandPlan, isConfirmed: boolean, context: Context): Promise<void> {
+  if (isConfirmed) {
     return;
   }
   const { output } = context;
   if (!canAsk(context)) {
     const { action, facts } = plan;
-    const shown = { plan: { action, facts }, confirmed: false };
-    output.result(shown, () => textOf(plan, context));
+    const formatValue = { plan: { action, facts }, confirmed: false };
+    output.result(formatValue, () => textOf(plan, context));
     throw new CommandEnd('notConfirmed', 'Nothing was done. Add --yes to carry out this plan.');
   }
   output.note(textOf(plan, context));
-  if (!(await isYes(context))) {
+  if (!(await askToContinue(context))) {
     throw new CommandEnd('notConfirmed', 'Nothing was done.');
   }
 }
 
-function textOf({ action, facts }: Plan, { output }: Context): string {
+function textOf({ action, facts }: CommandPlan, { output }: Context): string {
   const lines = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `  ${output.paintNote('dim', `${name}:`)} ${plain(shown(value))}`);
-  return [output.paintNote('bold', `${plain(action)}:`), ...lines].join('\n');
+    .map(
+      ([name, value]) =>
+        `  ${output.paintNote('dim', `${name}:`)} ${toPlainText(formatValue(value))}`,
+    );
+  return [output.paintNote('bold', `${toPlainText(action)}:`), ...lines].join('\n');
 }
 
-function shown(fact: Fact | undefined): string {
+function formatValue(fact: PlanValue | undefined): string {
   if (fact instanceof Date) {
     return fact.toLocaleTimeString();
   }
   return typeof fact === 'object' ? fact.join(', ') : String(fact);
 }
 
-async function isYes(context: Context): Promise<boolean> {
+async function askToContinue(context: Context): Promise<boolean> {
   return /^y(es)?$/i.test(await ask('Go on? [y/N] ', context));
 }
 

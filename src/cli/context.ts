@@ -2,9 +2,9 @@ import type { MediaClient, MediaOptions } from 'postreel/media';
 import type { MessagingClient, MessagingOptions } from 'postreel/messaging';
 import {
   exportVariables,
-  inVariables,
+  nameVariables,
   variablesOf,
-  withoutKeys,
+  removeKeys,
   type Environment,
 } from './environment.js';
 import type { Output, Streams } from './output.js';
@@ -65,7 +65,7 @@ export class Context implements ContextParts {
     try {
       return create();
     } catch (error) {
-      throw inVariables(error, service, this.environment);
+      throw nameVariables(error, service, this.environment);
     }
   }
 
@@ -77,7 +77,7 @@ export class Context implements ContextParts {
 
   /** Writes a warning to stderr, apart from the result. */
   warn(message: string): void {
-    const text = withoutKeys(message, this.environment);
+    const text = removeKeys(message, this.environment);
     this.output.note(`${this.output.paintNote('yellow', 'warning:')} ${text}`);
   }
 

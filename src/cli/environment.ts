@@ -83,7 +83,7 @@ export function variablesOf(service: 'messaging' | 'media'): readonly string[] {
 }
 
 /** Rewrites the error of a client for a command: names the variables instead of the client's options. */
-export function inVariables(
+export function nameVariables(
   error: unknown,
   service: 'messaging' | 'media',
   environment: Environment,
@@ -107,7 +107,7 @@ export function inVariables(
 const secrets = ['MESSAGING_API_KEY', 'MEDIA_API_KEY'] as const;
 
 /** Removes the keys from a text before it is printed. */
-export function withoutKeys(text: string, environment: Environment): string {
+export function removeKeys(text: string, environment: Environment): string {
   const keys = secrets.map((name) => environment[name] ?? '').filter((key) => key !== '');
   return keys.reduce((clean, key) => clean.replaceAll(key, '[key]'), text);
 }

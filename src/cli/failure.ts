@@ -1,28 +1,28 @@
 import { isPostreelError } from 'postreel';
 import { isError } from '../core/errors.js';
 import type { Context } from './context.js';
-import { withoutKeys } from './environment.js';
+import { removeKeys } from './environment.js';
 import { CommandEnd, exitCodeOf } from './exit-codes.js';
 
 /** Reports why a command ended, and returns its exit code; with `--json` the error is JSON too. */
 export function reportFailure(error: unknown, context: Context): number {
   const exitCode = exitCodeOf(error);
   const { output, environment } = context;
-  const say = (text: string) => output.note(withoutKeys(text, environment));
+  const note = (text: string) => output.note(removeKeys(text, environment));
   if (error instanceof CommandEnd && error.message === '') {
     return exitCode; // the result already shows the reason
   }
   if (output.isJson) {
-    say(JSON.stringify({ error: factsOf(error), exitCode }));
+    note(JSON.stringify({ error: factsOf(error), exitCode }));
     return exitCode;
   }
   if (error instanceof CommandEnd) {
-    say(error.message);
+    note(error.message);
     return exitCode;
   }
-  say(`${output.paintNote('red', 'error:')} ${messageOf(error)}`);
+  note(`${output.paintNote('red', 'error:')} ${messageOf(error)}`);
   for (const hint of hintsOf(error)) {
-    say(output.paintNote('dim', `  ${hint}`));
+    note(output.paintNote('dim', `  ${hint}`));
   }
   return exitCode;
 }

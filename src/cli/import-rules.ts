@@ -19,13 +19,13 @@ export function rulesOf({ columns, newContacts, subscribed }: Statement): Import
 }
 
 /** The number of rows with subscribed, unsubscribed and no value, in words. */
-export function saysText({ says, records }: Survey): string {
-  const verb = (count: number, words: string) =>
+export function formatSubscriptions({ says, records }: Survey): string {
+  const countRows = (count: number, words: string) =>
     `${count} ${count === 1 ? 'row says' : 'rows say'} ${words}`;
   const each = [
-    verb(says.subscribed, 'subscribed'),
-    verb(says.unsubscribed, 'unsubscribed'),
-    verb(says.nothing, 'nothing'),
+    countRows(says.subscribed, 'subscribed'),
+    countRows(says.unsubscribed, 'unsubscribed'),
+    countRows(says.nothing, 'nothing'),
   ].join(', ');
   return records > 0
     ? `${each}; ${records} of them are records that were read, which subscribe no existing contact`
@@ -33,7 +33,7 @@ export function saysText({ says, records }: Survey): string {
 }
 
 /** The treatment of the rows without a `subscribed` value, in words. */
-export function otherwiseText({ newContacts, subscribed }: Statement): string {
+export function formatDefault({ newContacts, subscribed }: Statement): string {
   if (subscribed !== undefined) {
     return `${subscribed ? 'subscribed' : 'unsubscribed'}, existing contacts included`;
   }

@@ -16,7 +16,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const streams: Streams = process;
   const stop = stopOnSignals();
   const context = new Context({
-    ...settings(),
+    ...readSettings(),
     streams,
     signal: stop.signal,
     output: new Output(streams),
@@ -34,7 +34,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-function settings(): Pick<Context, 'environment' | 'environmentProblem'> {
+function readSettings(): Pick<Context, 'environment' | 'environmentProblem'> {
   try {
     const environment = readEnvironment(process.env, process.cwd());
     return { environment, environmentProblem: undefined };
@@ -90,7 +90,7 @@ function meaningOf(end: string): string {
   return exitCodeMeanings[end as keyof typeof exitCodes]; // as: `Object.entries()` loses the type of the keys
 }
 
-interface Stop {
+interface StopSignal {
   readonly signal: AbortSignal;
   forget(): void;
 }
@@ -98,7 +98,7 @@ interface Stop {
 /**
  * The first Ctrl+C aborts the command, which then ends cleanly; the second one makes Node end the process.
  */
-function stopOnSignals(): Stop {
+function stopOnSignals(): StopSignal {
   const stop = new AbortController();
   const names = ['SIGINT', 'SIGTERM'] as const;
   const abort = () => stop.abort();

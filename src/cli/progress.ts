@@ -3,7 +3,7 @@ import type { ThrottledEvent } from 'postreel';
 import type { Context } from './context.js';
 
 /** Progress bars on stderr while a command runs; none if stderr is not a terminal. */
-export interface Progress {
+export interface ProgressBars {
   /** Shows the progress of a part, from 0 to `total`, and its current step. */
   show(
     name: string,
@@ -15,13 +15,13 @@ export interface Progress {
 }
 
 /** The reason and the length of a wait, in words. */
-export function waitText({ reason, waitMs }: Pick<ThrottledEvent, 'reason' | 'waitMs'>): string {
+export function formatWait({ reason, waitMs }: Pick<ThrottledEvent, 'reason' | 'waitMs'>): string {
   const what = reason === 'service' ? 'the service, which asked for it' : 'the rate limit';
   return `waiting ${Math.ceil(waitMs / 1000)} s for ${what}`;
 }
 
 /** Starts bars as wide as the terminal allows, and at most as many as it has lines for. */
-export function startProgress({ output, streams }: Context): Progress {
+export function startProgress({ output, streams }: Context): ProgressBars {
   if (!output.isInteractive) {
     return { show: () => undefined, end: () => undefined, stop: () => undefined };
   }

@@ -15,7 +15,7 @@ export function tableOf<Row>(
   columns: readonly Column<Row>[],
   output: Output,
 ): string {
-  const cells = rows.map((row) => columns.map(({ text }) => plain(text(row))));
+  const cells = rows.map((row) => columns.map(({ text }) => toPlainText(text(row))));
   const headings = columns.map(({ heading }) => heading);
   const widths = fit(
     headings.map((heading, at) =>
@@ -28,12 +28,12 @@ export function tableOf<Row>(
 }
 
 /** Counts in words: `1 row`, `3 rows`. */
-export function count(number: number, noun: string): string {
+export function formatCount(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 /** Puts a text from a service on one line, without the control characters that steer a terminal. */
-export function plain(text: string): string {
+export function toPlainText(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
 }
 

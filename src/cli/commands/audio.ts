@@ -4,25 +4,25 @@ import { isPostreelError } from '../../core/errors.js';
 import { fingerprint } from '../../core/fingerprint.js';
 import { splitText } from '../../media/generate/long-audio/split-text.js';
 import { limits } from '../../media/limits.js';
-import { command, option, positiveNumber } from '../command.js';
+import { createCommand, createOption, parsePositiveNumber } from '../command.js';
 import { readText } from '../environment.js';
 import { CommandEnd } from '../exit-codes.js';
 import {
   freeKey,
-  isToMake,
+  mustBeMade,
   lookUpJobs,
-  outcomeUnknown,
-  paidFacts,
-  type LookUp,
+  outcomeUnknownError,
+  describePaidJobs,
+  type JobLookUp,
   type PaidJob,
 } from './paid-jobs.js';
 import {
-  endOf,
+  endCommand,
   finishJobs,
-  journalOption,
+  createJournalOption,
   makeFolderOf,
-  mediaWithJournal,
-  refuseWrong,
+  createMediaWithJournal,
+  requireValid,
   targetOf,
 } from './saving.js';
 
@@ -38,28 +38,28 @@ interface AudioInput {
 }
 
 /** One part of the text. A short text is a single part without a range. */
-interface Part extends PaidJob {
+interface SpeechPart extends PaidJob {
   readonly request: AudioRequest;
   readonly range: TextRange | undefined;
 }
 
 /** `postreel audio` */
-export const audio = command<AudioInput>({
+export const audio = createCommand<AudioInput>({
   name: 'audio',
   about: 'speak a text of any length, wait for the speech and save it',
   more: 'The same text with the same voice, format and rate is paid for once: run the command again after an interruption, and it makes only what is missing',
   args: [['[text]', 'text to speak']],
   options: [
-    option('--file <path>', 'file with the text'),
-    option('--voice <id>', 'voice').makeOptionMandatory(),
-    option('--format <format>', 'mp3 or wav').default('mp3'),
-    option('--rate <factor>', 'speed, 0.5 to 2', positiveNumber),
-    option(
+    createOption('--file <path>', 'file with the text'),
+    createOption('--voice <id>', 'voice').makeOptionMandatory(),
+    createOption('--format <format>', 'mp3 or wav').default('mp3'),
+    createOption('--rate <factor>', 'speed, 0.5 to 2', parsePositiveNumber),
+    createOption(
       '-o, --out <path>',
       'file; or a folder, where a long text has a file for each part (default: <file id>.mp3)',
     ),
-    option('--again', 'make, and pay for, what was made before once more'),
-    journalOption(),
+    createOption('--again', 'make, and pay for, what was made before once more'),
+    createJournalOption(),
   ],
   examples: [
     'audio "Good morning!" --voice voice_1 --out morning.mp3',
@@ -69,28 +69,28 @@ export const audio = command<AudioInput>({
   plan: async (input, context) => {
     const text = await textOf(input);
     const requests = requestsOf(text, input);
-    requests.forEach(({ request }) => refuseWrong(schemas.generate.audio.body, request));
+    requests.forEach(({ request }) => requireValid(schemas.generate.audio.body, request));
     const count = requests.length;
     const target = await targetOf(input.out, { count, isSpeech: true });
-    const media = await mediaWithJournal(context, input.journal);
+    const media = await createMediaWithJournal(context, input.journal);
     const { journal, again: isAgain = false } = input;
-    const how: LookUp = { media, journal, context, isAgain };
-    const parts = await partsOf(requests, keyOf(text, input), how);
+    const lookUpOptions: JobLookUp = { media, journal, context, isAgain };
+    const parts = await partsOf(requests, keyOf(text, input), lookUpOptions);
     const end = 'path' in target ? ', joined to one file' : '';
     return {
       action: 'Speak a text',
       facts: {
         characters: text.length,
         parts: count === 1 ? 1 : `${count}${end}`,
-        ...paidFacts(parts, 'part'),
+        ...describePaidJobs(parts, 'part'),
         voice: input.voice,
         'saved to': input.out ?? 'this folder',
         journal,
       },
-      isIdle: !parts.some(isToMake),
+      changesNothing: !parts.some(mustBeMade),
       run: async () => {
         await makeFolderOf(target);
-        const jobs = await makeParts(parts, how);
+        const jobs = await makeParts(parts, lookUpOptions);
         await finishJobs(
           media,
           jobs,
@@ -127,13 +127,13 @@ function requestsOf(text: string, { voice, format, rate }: AudioInput) {
 async function partsOf(
   requests: ReturnType<typeof requestsOf>,
   key: string,
-  how: LookUp,
-): Promise<Part[]> {
-  const { ledger } = how.media.engineHost();
+  lookUpOptions: JobLookUp,
+): Promise<SpeechPart[]> {
+  const { ledger } = lookUpOptions.media.engineHost();
   const onces = requests.flatMap(
     ({ request }, index) => ledger?.onceOf('audio', `${key}/${index}`, request) ?? [],
   );
-  const known = await lookUpJobs(onces, how);
+  const known = await lookUpJobs(onces, lookUpOptions);
   return requests.flatMap((one, index) => {
     const job = known[index];
     return job ? [{ ...one, ...job }] : [];
@@ -141,8 +141,11 @@ async function partsOf(
 }
 
 /** Submits the parts that are missing, one after another. */
-async function makeParts(parts: readonly Part[], how: LookUp): Promise<GenerationJob[]> {
-  const { media, context } = how;
+async function makeParts(
+  parts: readonly SpeechPart[],
+  lookUpOptions: JobLookUp,
+): Promise<GenerationJob[]> {
+  const { media, context } = lookUpOptions;
   const jobs: GenerationJob[] = [];
   try {
     for (const part of parts) {
@@ -151,10 +154,10 @@ async function makeParts(parts: readonly Part[], how: LookUp): Promise<Generatio
     return jobs;
   } catch (error) {
     if (context.signal.aborted) {
-      endOf(0, context, continueHint);
+      endCommand(0, context, continueHint);
     }
     if (isPostreelError(error) && error.code === 'OUTCOME_UNKNOWN') {
-      throw outcomeUnknown(how); // a claim of a process that was killed has expired by now
+      throw outcomeUnknownError(lookUpOptions); // a claim of a process that was killed has expired by now
     }
     if (jobs.length > 0) {
       context.output.note(continueHint);
@@ -164,7 +167,7 @@ async function makeParts(parts: readonly Part[], how: LookUp): Promise<Generatio
 }
 
 async function makePart(
-  part: Part,
+  part: SpeechPart,
   media: MediaClient,
   signal: AbortSignal,
 ): Promise<GenerationJob> {

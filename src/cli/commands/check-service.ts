@@ -23,10 +23,10 @@ export interface ServiceCheck {
   readonly exitCode?: number;
 }
 
-type Service = ServiceCheck['service'];
+type ServiceName = ServiceCheck['service'];
 
 /** Sends a service one request that changes nothing. */
-export async function checkService(service: Service, context: Context): Promise<ServiceCheck> {
+export async function checkService(service: ServiceName, context: Context): Promise<ServiceCheck> {
   const { environment } = context;
   const names = variablesOf(service);
   const missing = names.filter((name) => !environment[name]);
@@ -40,9 +40,9 @@ export async function checkService(service: Service, context: Context): Promise<
   }
   const startedAt = Date.now();
   try {
-    const headers = await ask(service, context);
+    const headers = await sendProbe(service, context);
     const latencyMs = Date.now() - startedAt;
-    const ahead = clockAhead(headers, startedAt + latencyMs / 2);
+    const ahead = measureClock(headers, startedAt + latencyMs / 2);
     return {
       service,
       settings: 'both',
@@ -68,7 +68,7 @@ export async function checkService(service: Service, context: Context): Promise<
 }
 
 /** Returns the headers of the response, which may be an error. */
-async function ask(service: Service, context: Context): Promise<Headers> {
+async function sendProbe(service: ServiceName, context: Context): Promise<Headers> {
   const options = { signal: context.signal, retries: 0, timeout: 10_000 };
   let headers = new Headers();
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -92,7 +92,7 @@ async function ask(service: Service, context: Context): Promise<Headers> {
 }
 
 /** The header has whole seconds, so a smaller difference does not count. */
-function clockAhead(headers: Headers, nowMs: number): number | undefined {
+function measureClock(headers: Headers, nowMs: number): number | undefined {
   const date = Date.parse(headers.get('date') ?? '');
   return Number.isNaN(date) ? undefined : Math.trunc((date - nowMs) / 1000) * 1000;
 }

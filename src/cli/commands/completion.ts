@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { command, type AddCommand } from '../command.js';
+import { createCommand, type AddCommand } from '../command.js';
 import { CommandEnd } from '../exit-codes.js';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
@@ -7,7 +7,7 @@ type Shell = (typeof shells)[number];
 
 /** `postreel completion` */
 export const completion: AddCommand = (program, context) =>
-  command<{ readonly shell: string }>({
+  createCommand<{ readonly shell: string }>({
     name: 'completion',
     about: 'print a script that completes commands and options in your shell',
     args: [['<shell>', `your shell: ${shells.join(', ')}`]],
@@ -42,19 +42,20 @@ function wordsOf(program: Command): Words {
 }
 
 const scripts: Readonly<Record<Shell, (words: Words) => string>> = {
-  bash: (words) => bash(words),
+  bash: (words) => bashScript(words),
   // zsh reads bash's completions.
-  zsh: (words) => `autoload -Uz compinit bashcompinit && compinit && bashcompinit\n${bash(words)}`,
+  zsh: (words) =>
+    `autoload -Uz compinit bashcompinit && compinit && bashcompinit\n${bashScript(words)}`,
   fish: (words) =>
     [...words]
       .map(
         ([path, list]) =>
-          `complete -c postreel -f -n '${fishPlace(path, words)}' -a '${list.join(' ')}'\n`,
+          `complete -c postreel -f -n '${fishCondition(path, words)}' -a '${list.join(' ')}'\n`,
       )
       .join(''),
 };
 
-function bash(words: Words): string {
+function bashScript(words: Words): string {
   const cases = [...words].map(([path, list]) => `    '${path}') words='${list.join(' ')}' ;;\n`);
   return `_postreel() {
   local path='' words='' word
@@ -70,7 +71,7 @@ complete -o default -F _postreel postreel
 `;
 }
 
-function fishPlace(path: string, words: Words): string {
+function fishCondition(path: string, words: Words): string {
   if (path === '') {
     return '__fish_use_subcommand';
   }

@@ -15,22 +15,22 @@ const ownFields: readonly string[] = ['email', 'subscribed', 'id', 'createdAt', 
  * such a file cannot hold. A text that a spreadsheet would run as a formula gets an apostrophe in front, unless
  * `isRaw` is set.
  */
-export function contactsCsv(
+export function createContactsCsv(
   rows: readonly CsvRow[],
   isRaw: boolean,
 ): { readonly text: string; readonly notes: readonly string[] } {
   const names = [...new Set([...ownFields, ...rows.flatMap((row) => Object.keys(row))])];
-  const run = new Set<string>();
-  const safe = (name: string, text: string) => {
+  const escaped = new Set<string>();
+  const escapeFormula = (name: string, text: string) => {
     if (isRaw || !formula.test(text) || signedNumber.test(text)) {
       return text;
     }
-    run.add(name);
+    escaped.add(name);
     return `'${text}`;
   };
-  const cells = rows.map((row) => names.map((name) => safe(name, cellOf(row[name]))));
-  const header = names.map((name) => safe('the header', name));
-  return { text: csvText(header, cells), notes: [...lossesOf(rows), ...runNotes(run)] };
+  const cells = rows.map((row) => names.map((name) => escapeFormula(name, cellOf(row[name]))));
+  const header = names.map((name) => escapeFormula('the header', name));
+  return { text: csvText(header, cells), notes: [...lossesOf(rows), ...notesOf(escaped)] };
 }
 
 function cellOf(value: unknown): string {
@@ -40,11 +40,11 @@ function cellOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function runNotes(names: ReadonlySet<string>): string[] {
+function notesOf(names: ReadonlySet<string>): string[] {
   return names.size === 0
     ? []
     : [
-        `${listed(names)}: some texts begin like formulas, which spreadsheets run. They were written with an apostrophe in front. --raw writes them unchanged.`,
+        `${joinNames(names)}: some texts begin like formulas, which spreadsheets run. They were written with an apostrophe in front. --raw writes them unchanged.`,
       ];
 }
 
@@ -65,17 +65,17 @@ function lossesOf(rows: readonly CsvRow[]): string[] {
   return [
     ...(structured.size > 0
       ? [
-          `${listed(structured)}: lists and objects become text; importing the file would store them as text.`,
+          `${joinNames(structured)}: lists and objects become text; importing the file would store them as text.`,
         ]
       : []),
     ...(alike.size > 0
       ? [
-          `${listed(alike)}: some texts look like numbers or booleans; importing the file may store them as such.`,
+          `${joinNames(alike)}: some texts look like numbers or booleans; importing the file may store them as such.`,
         ]
       : []),
   ];
 }
 
-function listed(names: ReadonlySet<string>): string {
+function joinNames(names: ReadonlySet<string>): string {
   return [...names].map((name) => `\`${name}\``).join(', ');
 }

@@ -10,13 +10,20 @@ import {
   unclearColumns,
 } from '../../messaging/contacts/import-columns.js';
 import { headerOf, lineNumbers, survey } from '../../messaging/contacts/import.js';
-import { ask, canAsk, collectColumns, command, option, wholeNumber } from '../command.js';
+import {
+  ask,
+  canAsk,
+  collectColumns,
+  createCommand,
+  createOption,
+  parseWholeNumber,
+} from '../command.js';
 import type { Context } from '../context.js';
 import { CommandEnd } from '../exit-codes.js';
-import { otherwiseText, rulesOf, saysText, type Statement } from '../import-rules.js';
-import { startProgress, waitText } from '../progress.js';
-import { count, tableOf, type Column } from '../table.js';
-import { contactsCsv } from './contacts-csv.js';
+import { formatDefault, rulesOf, formatSubscriptions, type Statement } from '../import-rules.js';
+import { startProgress, formatWait } from '../progress.js';
+import { formatCount, tableOf, type Column } from '../table.js';
+import { createContactsCsv } from './contacts-csv.js';
 
 interface ListInput {
   readonly search?: string;
@@ -41,44 +48,44 @@ interface ExportInput {
   readonly bom?: boolean;
 }
 
-const search = option('--search <text>', 'a part of the email');
+const search = createOption('--search <text>', 'a part of the email');
 
 /** `postreel contacts list`, `import` and `export` */
 export const contacts = [
-  command<ListInput>({
+  createCommand<ListInput>({
     name: 'contacts list',
     about: 'list contacts; one line of JSON each without a terminal',
     options: [
       search,
-      option('--limit <count>', 'the most contacts to list', wholeNumber(1), 20),
-      option('--all', 'list every contact'),
+      createOption('--limit <count>', 'the most contacts to list', parseWholeNumber(1), 20),
+      createOption('--all', 'list every contact'),
     ],
     examples: ['contacts list', 'contacts list --search @example.com --all'],
     run: list,
   }),
-  command<ImportInput>({
+  createCommand<ImportInput>({
     name: 'contacts import',
     about: 'import a CSV file of any size, with a column of email addresses',
     args: [['<file>', 'CSV file']],
     options: [
-      option(
+      createOption(
         '--new-contacts <state>',
         'contacts that do not exist yet become subscribed or unsubscribed; existing ones keep their state',
       ).choices(['subscribed', 'unsubscribed']),
-      option(
+      createOption(
         '--subscribed [state]',
         'true subscribes and false unsubscribes everybody in the file, existing contacts included',
-        trueOrFalse,
+        parseBoolean,
       ).preset('true'),
-      option(
+      createOption(
         '--columns <name=field>',
         'the field of a column: email, subscribed, not:subscribed if a yes or a date in it means unsubscribed, or another name; without a field the column is dropped; may be given several times',
         collectColumns,
       ),
-      option(
+      createOption(
         '--from <row>',
         'the row to begin with, from 0, as an import that ended early names it',
-        wholeNumber(0),
+        parseWholeNumber(0),
       ),
     ],
     examples: [
@@ -99,7 +106,7 @@ export const contacts = [
         ([name, field]) => `${name}: ${field ?? 'dropped'}`,
       );
       return {
-        action: `Import ${count(Math.max(0, read.rows - from), 'contact')}`,
+        action: `Import ${formatCount(Math.max(0, read.rows - from), 'contact')}`,
         facts: {
           file,
           bytes,
@@ -107,23 +114,26 @@ export const contacts = [
           from: input.from,
           columns: read.columns,
           become: become.length > 0 ? become : undefined,
-          subscribed: saysText(read),
-          otherwise: read.says.nothing > 0 ? otherwiseText(statement) : undefined,
-          wrong: read.wrong > 0 ? count(read.wrong, 'row') : undefined,
+          subscribed: formatSubscriptions(read),
+          otherwise: read.says.nothing > 0 ? formatDefault(statement) : undefined,
+          wrong: read.wrong > 0 ? formatCount(read.wrong, 'row') : undefined,
         },
         run: () => importFile({ file, from, rows: read.rows, statement }, messaging, context),
       };
     },
   }),
-  command<ExportInput>({
+  createCommand<ExportInput>({
     name: 'contacts export',
     about: 'write contacts as CSV, and say what a CSV file cannot carry',
     args: [['[file]', 'CSV file, or stdout without it']],
     options: [
       search,
-      option('--force', 'overwrite the file if it exists'),
-      option('--raw', 'write texts unchanged, even if a spreadsheet would run them as formulas'),
-      option('--bom', 'begin with a byte-order mark, by which Excel knows the encoding'),
+      createOption('--force', 'overwrite the file if it exists'),
+      createOption(
+        '--raw',
+        'write texts unchanged, even if a spreadsheet would run them as formulas',
+      ),
+      createOption('--bom', 'begin with a byte-order mark, by which Excel knows the encoding'),
     ],
     examples: ['contacts export contacts.csv --bom', 'contacts export > people.csv'],
     run: exportFile,
@@ -167,7 +177,7 @@ function queryOf(part: string | undefined) {
   return part === undefined ? {} : { search: part };
 }
 
-function trueOrFalse(text: string): boolean {
+function parseBoolean(text: string): boolean {
   if (text !== 'true' && text !== 'false') {
     throw new InvalidArgumentError('It must be true or false.');
   }
@@ -233,7 +243,7 @@ async function importFile(
   let done = from;
   const show = (note: string) => progress.show(file, { done, total: rows, note });
   show('rows');
-  messaging.on('throttled', (wait) => show(waitText(wait)));
+  messaging.on('throttled', (wait) => show(formatWait(wait)));
   messaging.on('call:end', ({ method, error }) => {
     if (method === 'GET' && error !== undefined && !signal.aborted) {
       context.warn(`A check of the import fails, and is made again: ${messageOf(error)}`);
@@ -250,7 +260,10 @@ async function importFile(
       },
     })
     .finally(() => progress.stop());
-  output.result(result, () => `${output.paint('green', 'imported')} ${count(result.done, 'row')}`);
+  output.result(
+    result,
+    () => `${output.paint('green', 'imported')} ${formatCount(result.done, 'row')}`,
+  );
   const { failed, unknown } = result;
   const indexes = new Set([...failed, ...unknown].map(({ index }) => index));
   const numbers =
@@ -301,7 +314,7 @@ async function exportFile(input: ExportInput, context: Context): Promise<void> {
   }
   const messaging = await context.messaging();
   const rows = await readContacts(file ?? 'contacts', messaging, part, context);
-  const { text: plain, notes } = contactsCsv(rows, raw);
+  const { text: plain, notes } = createContactsCsv(rows, raw);
   const text = bom ? `\uFEFF${plain}` : plain;
   for (const note of notes) {
     output.note(`${output.paintNote('yellow', 'note')} ${note}`);
@@ -314,7 +327,7 @@ async function exportFile(input: ExportInput, context: Context): Promise<void> {
   const wrote = output.paint('green', 'wrote');
   output.result(
     { file, contacts: rows.length },
-    () => `${wrote} ${count(rows.length, 'contact')} to ${file}`,
+    () => `${wrote} ${formatCount(rows.length, 'contact')} to ${file}`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { command } from '../command.js';
+import { createCommand } from '../command.js';
 import type { Context } from '../context.js';
 import { readEnvFile, type Environment } from '../environment.js';
 import { CommandEnd } from '../exit-codes.js';
@@ -19,15 +19,15 @@ interface Finding {
 const maxSkewMs = 60_000;
 
 /** `postreel doctor` */
-export const doctor = command<object>({
+export const doctor = createCommand<object>({
   name: 'doctor',
   about: 'find problems with keys, addresses, clocks and versions',
   examples: ['doctor'],
   run: async (_, context) => {
     const { environment, output } = context;
-    const findings = [versions(), envFile(context), ...keyFindings(environment)];
+    const findings = [checkVersions(), checkEnvFile(context), ...checkKeys(environment)];
     for (const service of ['messaging', 'media'] as const) {
-      findings.push(...serviceFindings(await checkService(service, context)));
+      findings.push(...checkResponse(await checkService(service, context)));
     }
     findings.push({
       name: 'limits',
@@ -52,12 +52,12 @@ function describe({ name, verdict, text, advice }: Finding, output: Output): str
 }
 
 // A Node that is too old runs no command, so its version needs no check.
-function versions(): Finding {
+function checkVersions(): Finding {
   const text = `postreel ${version}, Node ${process.versions.node}, ${process.platform}`;
   return { name: 'versions', verdict: 'ok', text };
 }
 
-function envFile({ environment, environmentProblem: problem }: Context): Finding {
+function checkEnvFile({ environment, environmentProblem: problem }: Context): Finding {
   const name = '.env';
   if (problem) {
     return { name, verdict: 'problem', text: problem.message };
@@ -78,7 +78,7 @@ function envFile({ environment, environmentProblem: problem }: Context): Finding
 }
 
 /** Checks the keys, and never shows them. */
-function keyFindings(environment: Environment): Finding[] {
+function checkKeys(environment: Environment): Finding[] {
   const key = environment['MESSAGING_API_KEY'];
   if (key === undefined) {
     return [];
@@ -92,7 +92,7 @@ function keyFindings(environment: Environment): Finding[] {
   return [{ name, verdict: 'problem', text, advice }];
 }
 
-function serviceFindings(check: ServiceCheck): Finding[] {
+function checkResponse(check: ServiceCheck): Finding[] {
   const name = check.service;
   const { problem = '', clockAheadMs } = check;
   if (check.settings !== 'both') {
@@ -113,10 +113,10 @@ function serviceFindings(check: ServiceCheck): Finding[] {
   }
   const text = `answers in ${check.latencyMs ?? 0} ms and accepts the key`;
   const reached: Finding = { name, verdict: 'ok', text };
-  return clockAheadMs === undefined ? [reached] : [reached, clockFinding(check, clockAheadMs)];
+  return clockAheadMs === undefined ? [reached] : [reached, checkClock(check, clockAheadMs)];
 }
 
-function clockFinding({ service, isFake }: ServiceCheck, aheadMs: number): Finding {
+function checkClock({ service, isFake }: ServiceCheck, aheadMs: number): Finding {
   const name = 'clock';
   const seconds = Math.abs(aheadMs) / 1000;
   if (Math.abs(aheadMs) < maxSkewMs) {

@@ -2,7 +2,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import { createClock, startFakeServer, type FakeServer, type Service } from 'postreel/testing';
-import { command, duration, option, positiveNumber, wholeNumber } from '../command.js';
+import {
+  createCommand,
+  parseDuration,
+  createOption,
+  parsePositiveNumber,
+  parseWholeNumber,
+} from '../command.js';
 import type { Context } from '../context.js';
 import { bytesOf, textOf } from '../environment.js';
 import { createPage } from '../fake/page-server.js';
@@ -22,27 +28,37 @@ const largestPort = 65_535;
 const usualPort = 4010;
 
 /** `postreel fake` */
-export const fake = command<FakeInput>({
+export const fake = createCommand<FakeInput>({
   name: 'fake',
   about: 'start fakes of both services, with a web page that shows what they hold',
   more: 'Prints addresses and keys as the lines of an .env file, or writes them there: they are the same at every start on the same port. Time runs as on this machine, but a media file is ready after 15 seconds. Requests are logged to stderr. Ctrl+C stops it.',
   options: [
-    option('--port <number>', 'port; 0 takes any free one', wholeNumber(0, largestPort), usualPort),
-    option('--host <address>', 'address to listen on; 0.0.0.0 for the whole network').default(
+    createOption(
+      '--port <number>',
+      'port; 0 takes any free one',
+      parseWholeNumber(0, largestPort),
+      usualPort,
+    ),
+    createOption('--host <address>', 'address to listen on; 0.0.0.0 for the whole network').default(
       '127.0.0.1',
     ),
-    option('--job-time <duration>', 'how long a media file takes', duration, '15s'),
-    option('--speed <factor>', 'how many times faster their time runs', positiveNumber, 1),
-    option(
+    createOption('--job-time <duration>', 'how long a media file takes', parseDuration, '15s'),
+    createOption(
+      '--speed <factor>',
+      'how many times faster their time runs',
+      parsePositiveNumber,
+      1,
+    ),
+    createOption(
       '--seed <contacts>',
       'make up that many contacts, and emails and events',
-      wholeNumber(1),
+      parseWholeNumber(1),
     ),
-    option(
+    createOption(
       '--env <path>',
       'write addresses and keys into this .env file, instead of printing them',
     ),
-    option('--no-log', 'print no requests'),
+    createOption('--no-log', 'print no requests'),
   ],
   examples: ['fake', 'fake --env .env', 'fake --port 4020 --job-time 2m', 'fake --seed 100'],
   run: async ({ port, host, speed, jobTime, seed, env, log }, context) => {
@@ -81,10 +97,10 @@ export const fake = command<FakeInput>({
       reportSettings(environmentOf(server), env, context);
       output.note(`Web page: ${server.url}/`);
       const isOpen = host === '0.0.0.0' || host === '::';
-      for (const address of isOpen ? networkAddresses(server.url) : []) {
+      for (const address of isOpen ? listNetworkAddresses(server.url) : []) {
         output.note(`On the network: ${address}/`);
       }
-      await stopped(signal);
+      await waitForStop(signal);
     } finally {
       await server.close();
     }
@@ -105,7 +121,7 @@ function isGenerateLimitReached({ requests, clock }: Service): boolean {
 }
 
 /** Waits for Ctrl+C, which ends this command with the exit code 0. */
-async function stopped(signal: AbortSignal): Promise<void> {
+async function waitForStop(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) {
     await once(signal, 'abort');
   }
@@ -118,7 +134,7 @@ function reportSettings(lines: string, path: string | undefined, { output }: Con
   }
   const isNew = !existsSync(path);
   const { text, encoding } = textOf(isNew ? Buffer.alloc(0) : readFileSync(path));
-  writeFileSync(path, bytesOf(withBlock(text, lines), encoding), isNew ? { mode: 0o600 } : {});
+  writeFileSync(path, bytesOf(replaceBlock(text, lines), encoding), isNew ? { mode: 0o600 } : {});
   output.note(`Wrote the addresses and keys of the fakes to ${path}.`);
 }
 
@@ -130,7 +146,7 @@ const lastLine = '# End of the fakes.';
  * Puts the settings of the fakes at the end of a text, where they override earlier lines, in place of those of an
  * earlier run.
  */
-function withBlock(text: string, lines: string): string {
+function replaceBlock(text: string, lines: string): string {
   const begin = text.indexOf(firstLine);
   const end = text.indexOf(lastLine, begin);
   const hasBlock = begin >= 0 && end >= 0;
@@ -154,7 +170,7 @@ function environmentOf({ messaging, media }: FakeServer): string {
 }
 
 /** Lists the addresses of this machine in its networks. */
-function networkAddresses(url: string): string[] {
+function listNetworkAddresses(url: string): string[] {
   const { port } = new URL(url);
   return Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])

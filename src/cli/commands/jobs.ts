@@ -1,44 +1,50 @@
 import type { GenerationJob, JobRecord, PendingJobs } from 'postreel/media';
-import { command, option } from '../command.js';
+import { createCommand, createOption } from '../command.js';
 import type { Context } from '../context.js';
 import { CommandEnd } from '../exit-codes.js';
-import { count, tableOf } from '../table.js';
-import { finishJobs, journalOption, makeFolderOf, mediaWithJournal, targetOf } from './saving.js';
+import { formatCount, tableOf } from '../table.js';
+import {
+  finishJobs,
+  createJournalOption,
+  makeFolderOf,
+  createMediaWithJournal,
+  targetOf,
+} from './saving.js';
 
 interface JobsInput {
   readonly journal: string;
   readonly out?: string;
 }
 
-const out = option(
+const out = createOption(
   '-o, --out <path>',
   'file, or folder for several (default: <file id> in this folder)',
 );
 
 /** `postreel jobs pending`, `resume`, `wait` and `dismiss` */
 export const jobs = [
-  command<JobsInput>({
+  createCommand<JobsInput>({
     name: 'jobs pending',
     about: 'list jobs that are not saved, and calls without a response',
-    options: [journalOption()],
+    options: [createJournalOption()],
     examples: ['jobs pending'],
     run: async ({ journal }, context) => {
-      const media = await mediaWithJournal(context, journal);
+      const media = await createMediaWithJournal(context, journal);
       const pending = await media.journal.pending();
       context.output.result(pending, () => describe(pending, context));
     },
   }),
-  command<JobsInput>({
+  createCommand<JobsInput>({
     name: 'jobs resume',
     about: 'wait for every job that is not saved, and save its file',
-    options: [out, journalOption()],
+    options: [out, createJournalOption()],
     examples: ['jobs resume --out videos/'],
     run: async (input, context) => {
       const { output } = context;
-      const media = await mediaWithJournal(context, input.journal);
+      const media = await createMediaWithJournal(context, input.journal);
       const { jobs: found, unknown, mayBeAnswered } = await media.resumeAll();
       if (unknown.length > 0) {
-        const lost = `The outcome of ${count(unknown.length, 'call')} is unknown`;
+        const lost = `The outcome of ${formatCount(unknown.length, 'call')} is unknown`;
         output.note(`${lost}: see \`postreel jobs pending\`.`);
       }
       for (const {
@@ -47,7 +53,7 @@ export const jobs = [
         unknownAt,
       } of mayBeAnswered) {
         output.note(
-          `The call ${id} for ${count(length, 'job')} may still be answered, until ${unknownAt}. Run this command again then.`,
+          `The call ${id} for ${formatCount(length, 'job')} may still be answered, until ${unknownAt}. Run this command again then.`,
         );
       }
       if (found.length === 0) {
@@ -59,14 +65,14 @@ export const jobs = [
       await finishJobs(media, found, { target }, context);
     },
   }),
-  command<JobsInput & { readonly fileId: readonly string[] }>({
+  createCommand<JobsInput & { readonly fileId: readonly string[] }>({
     name: 'jobs wait',
     about: 'wait for jobs by their file ids, and save the files',
     args: [['<fileId...>', 'file ids']],
-    options: [out, journalOption()],
+    options: [out, createJournalOption()],
     examples: ['jobs wait file_1 --out cats.mp4', 'jobs wait file_1 file_2 --out article.mp3'],
     run: async ({ fileId: fileIds, ...input }, context) => {
-      const media = await mediaWithJournal(context, input.journal);
+      const media = await createMediaWithJournal(context, input.journal);
       const { jobs: known } = await media.journal.pending();
       const recordOf = (fileId: string): JobRecord =>
         known.find((job) => job.fileId === fileId) ?? { fileId, kind: 'video' };
@@ -82,14 +88,14 @@ export const jobs = [
       await finishJobs(media, found, { target }, context);
     },
   }),
-  command<JobsInput & { readonly id: readonly string[] }>({
+  createCommand<JobsInput & { readonly id: readonly string[] }>({
     name: 'jobs dismiss',
     about: 'forget jobs or calls; the service still continues them',
     args: [['<id...>', 'file ids, or ids of calls whose answer was lost']],
-    options: [journalOption()],
+    options: [createJournalOption()],
     examples: ['jobs dismiss file_1 --yes'],
     plan: async ({ id: ids, journal }, context) => {
-      const media = await mediaWithJournal(context, journal);
+      const media = await createMediaWithJournal(context, journal);
       const { jobs: found, unknown, mayBeAnswered } = await media.journal.pending();
       const calls = [...unknown, ...mayBeAnswered].map(({ id }) => id);
       const known = [...found.map(({ fileId }) => fileId), ...calls];
@@ -121,13 +127,13 @@ function describe({ jobs, unknown, mayBeAnswered }: PendingJobs, { output }: Con
     ...unknown.map(({ id, at, jobs: { length } }) => {
       return {
         id,
-        what: count(length, 'job'),
+        what: formatCount(length, 'job'),
         state: `answer lost ${at.slice(0, 10)}: may exist`,
       };
     }),
     ...mayBeAnswered.map(({ id, jobs: { length }, unknownAt }) => {
       const until = timeOf(unknownAt);
-      return { id, what: count(length, 'job'), state: `may be answered until ${until}` };
+      return { id, what: formatCount(length, 'job'), state: `may be answered until ${until}` };
     }),
   ];
   if (rows.length === 0) {

@@ -26,7 +26,7 @@ export interface PaidJob {
 }
 
 /** The parameters for looking up the jobs of a command. */
-export interface LookUp {
+export interface JobLookUp {
   readonly media: MediaClient;
   readonly journal: string;
   readonly context: Context;
@@ -38,18 +38,21 @@ export interface LookUp {
 const lookUpsAtOneTime = 10;
 
 /** Finds out which of these jobs are paid for. Ends the command if the outcome of one is unknown. */
-export async function lookUpJobs(onces: readonly OnceJob[], how: LookUp): Promise<PaidJob[]> {
+export async function lookUpJobs(
+  onces: readonly OnceJob[],
+  options: JobLookUp,
+): Promise<PaidJob[]> {
   const jobs: PaidJob[] = [];
   while (jobs.length < onces.length) {
     const some = onces.slice(jobs.length, jobs.length + lookUpsAtOneTime);
-    jobs.push(...(await Promise.all(some.map((once) => lookUp(once, how)))));
+    jobs.push(...(await Promise.all(some.map((once) => lookUp(once, options)))));
   }
   return jobs;
 }
 
-async function lookUp(once: OnceJob, how: LookUp): Promise<PaidJob> {
-  const { media, context, isAgain } = how;
-  const ledger = ledgerIn(media);
+async function lookUp(once: OnceJob, options: JobLookUp): Promise<PaidJob> {
+  const { media, context, isAgain } = options;
+  const ledger = ledgerOf(media);
   const found = await ledger.find(once);
   if (!found) {
     return { once, state: 'new' };
@@ -60,12 +63,12 @@ async function lookUp(once: OnceJob, how: LookUp): Promise<PaidJob> {
     return { once, state, job };
   }
   if (!isAlive(found)) {
-    throw outcomeUnknown(how);
+    throw outcomeUnknownError(options);
   }
   return { once, state: 'claimed' };
 }
 
-function ledgerIn(media: MediaClient): JobLedger {
+function ledgerOf(media: MediaClient): JobLedger {
   const { ledger } = media.engineHost();
   if (!ledger) {
     throw new TypeError('the commands that make media have a journal');
@@ -103,12 +106,12 @@ async function isLost(job: GenerationJob, signal: AbortSignal): Promise<boolean>
 }
 
 /** True if the command will submit this job, so that it may cost money. */
-export function isToMake({ state }: PaidJob): boolean {
+export function mustBeMade({ state }: PaidJob): boolean {
   return state !== 'paid';
 }
 
 /** The facts of a plan about jobs that are paid for; empty if none was submitted before. */
-export function paidFacts(
+export function describePaidJobs(
   jobs: readonly PaidJob[],
   noun: string,
 ): { readonly 'so far'?: string; readonly 'made again'?: string } {
@@ -132,7 +135,7 @@ export function paidFacts(
 
 /** Frees the key of a job that is made again, unless another run has made it again since. */
 export async function freeKey({ once, job }: PaidJob, media: MediaClient): Promise<void> {
-  const ledger = ledgerIn(media);
+  const ledger = ledgerOf(media);
   const found = job && (await ledger.find(once));
   if (found && isAnswered(found) && ledger.fileOf(found).record.fileId === job.fileId) {
     await media.journal.forget(once.key, { call: once.call });
@@ -140,7 +143,7 @@ export async function freeKey({ once, job }: PaidJob, media: MediaClient): Promi
 }
 
 /** Creates the error of a command that cannot find out whether a job is paid for. */
-export function outcomeUnknown({ journal }: Pick<LookUp, 'journal'>): CommandEnd {
+export function outcomeUnknownError({ journal }: Pick<JobLookUp, 'journal'>): CommandEnd {
   const where = journal === defaultJournal ? '' : ` --journal ${journal}`;
   return new CommandEnd(
     'unknown',

@@ -1,15 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { command, option } from '../command.js';
+import { createCommand, createOption } from '../command.js';
 import { CommandEnd } from '../exit-codes.js';
 import { pullTypes } from './pull-types.js';
 import { driftOf } from './types-file.js';
 
 /** `postreel pull` */
-export const pull = command<{ readonly file: string; readonly check?: boolean }>({
+export const pull = createCommand<{ readonly file: string; readonly check?: boolean }>({
   name: 'pull',
   about: "write the types of the project's custom fields, events and templates",
   args: [['[file]', 'where to write them', 'postreel.types.ts']],
-  options: [option('--check', 'write nothing, and fail when the file differs from the project')],
+  options: [
+    createOption('--check', 'write nothing, and fail when the file differs from the project'),
+  ],
   examples: ['pull', 'pull src/postreel.types.ts --check'],
   run: async ({ file, check = false }, context) => {
     const { output, signal } = context;

@@ -4,8 +4,8 @@ import type { MediaClient, MediaFile, GenerationJob } from 'postreel/media';
 import { saveTo, fileJournal } from 'postreel/node';
 import type { Context } from '../context.js';
 import { CommandEnd } from '../exit-codes.js';
-import { startProgress, type Progress } from '../progress.js';
-import { option } from '../command.js';
+import { startProgress, type ProgressBars } from '../progress.js';
+import { createOption } from '../command.js';
 import type { Option } from 'commander';
 import { messageOf } from '../../core/errors.js';
 import { findRequestProblems } from '../../core/call/validate.js';
@@ -13,15 +13,15 @@ import { findRequestProblems } from '../../core/call/validate.js';
 /** The file in which the commands store their jobs, unless `--journal` names another one. */
 export const defaultJournal = 'postreel-jobs.jsonl';
 
-export function journalOption(): Option {
-  return option('--journal <path>', 'where jobs are written down').default(defaultJournal);
+export function createJournalOption(): Option {
+  return createOption('--journal <path>', 'where jobs are written down').default(defaultJournal);
 }
 
 /** Where files are saved: in a folder, each under its id, or at one path. */
-export type Target = { readonly folder: string } | { readonly path: string };
+export type SaveTarget = { readonly folder: string } | { readonly path: string };
 
 /** The files that a command is about to save. */
-export interface Expected {
+export interface ExpectedFiles {
   readonly count: number;
   /** Parts of one speech, in order: together they make one file. */
   readonly isSpeech?: boolean;
@@ -30,12 +30,15 @@ export interface Expected {
 }
 
 /** Creates a client that writes its jobs to a journal, so that a crash loses none. */
-export function mediaWithJournal(context: Context, path = defaultJournal): Promise<MediaClient> {
+export function createMediaWithJournal(
+  context: Context,
+  path = defaultJournal,
+): Promise<MediaClient> {
   return context.media({ journal: fileJournal(path) });
 }
 
 /** Rejects an invalid request before a person is asked to confirm it. */
-export function refuseWrong(
+export function requireValid(
   schema: NonNullable<Parameters<typeof findRequestProblems>[0]['body']>,
   body: unknown,
   nameOf: (field: string) => string = (field) => field,
@@ -50,8 +53,8 @@ export function refuseWrong(
 /** Reads `--out`. For one file, any name is a path. For several files, a name without an extension is a folder. */
 export async function targetOf(
   out: string | undefined,
-  { count, isSpeech = false, hasPart = false }: Expected,
-): Promise<Target> {
+  { count, isSpeech = false, hasPart = false }: ExpectedFiles,
+): Promise<SaveTarget> {
   const given = out ?? './';
   const isFolder = await stat(given).then(
     (found) => found.isDirectory(),
@@ -75,7 +78,7 @@ export async function targetOf(
 }
 
 /** Creates the folder of a target. Called before the jobs are paid for, so that a failure costs nothing. */
-export async function makeFolderOf(target: Target): Promise<void> {
+export async function makeFolderOf(target: SaveTarget): Promise<void> {
   await mkdir('path' in target ? dirname(target.path) : target.folder, { recursive: true });
 }
 
@@ -101,8 +104,8 @@ export async function save(
 
 /** The parameters of saving, apart from the file. */
 export interface Saving {
-  readonly target: Target;
-  readonly progress: Progress;
+  readonly target: SaveTarget;
+  readonly progress: ProgressBars;
   readonly signal: AbortSignal;
 }
 
@@ -116,7 +119,10 @@ function nameOf({ fileId, url }: MediaFile, kind: GenerationJob['kind']): string
 export async function finishJobs(
   media: MediaClient,
   jobs: readonly GenerationJob[],
-  { target, hint = resumeHint }: { readonly target: Target; readonly hint?: string | undefined },
+  {
+    target,
+    hint = resumeHint,
+  }: { readonly target: SaveTarget; readonly hint?: string | undefined },
   context: Context,
 ): Promise<void> {
   const progress = startProgress(context);
@@ -164,7 +170,7 @@ async function saveAll(
       context.output.note(`Nothing was joined. ${saving.hint}`);
     }
   }
-  endOf(failures, context, saving.hint);
+  endCommand(failures, context, saving.hint);
 }
 
 async function waitFor(job: GenerationJob, { progress, signal }: Saving): Promise<MediaFile> {
@@ -229,7 +235,7 @@ export function reportFailed(name: string, error: unknown, { output, signal }: C
 }
 
 /** Ends a command after its jobs have ended, or after Ctrl+C. Throws if a job failed. */
-export function endOf(
+export function endCommand(
   failures: number,
   { signal, output }: Context,
   hint: string = resumeHint,

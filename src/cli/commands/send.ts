@@ -1,10 +1,10 @@
 import type { SendRequest } from 'postreel/messaging';
 import { attachment } from 'postreel/node';
-import { collect, collectData, command, option } from '../command.js';
+import { collect, collectData, createCommand, createOption } from '../command.js';
 import type { Context } from '../context.js';
 import { readText, textOf } from '../environment.js';
 import { CommandEnd } from '../exit-codes.js';
-import { count } from '../table.js';
+import { formatCount } from '../table.js';
 
 interface SendInput {
   readonly to: readonly string[];
@@ -19,19 +19,27 @@ interface SendInput {
 }
 
 /** `postreel send` */
-export const send = command<SendInput>({
+export const send = createCommand<SendInput>({
   name: 'send',
   about: 'send an email to one or more people',
   options: [
-    option('--to <email>', 'recipient; may be given several times', collect).makeOptionMandatory(),
-    option('--from <email>', 'sender, whose domain is verified'),
-    option('--subject <text>', 'subject'),
-    option('--body <html>', 'body'),
-    option('--body-file <path>', 'file with the body; - reads stdin'),
-    option('--template <id>', 'template, instead of a subject and a body'),
-    option('--reply <email>', 'reply-to address'),
-    option('--data <name=value>', 'template variable; may be given several times', collectData),
-    option('--attach <path>', 'file to attach; may be given several times', collect),
+    createOption(
+      '--to <email>',
+      'recipient; may be given several times',
+      collect,
+    ).makeOptionMandatory(),
+    createOption('--from <email>', 'sender, whose domain is verified'),
+    createOption('--subject <text>', 'subject'),
+    createOption('--body <html>', 'body'),
+    createOption('--body-file <path>', 'file with the body; - reads stdin'),
+    createOption('--template <id>', 'template, instead of a subject and a body'),
+    createOption('--reply <email>', 'reply-to address'),
+    createOption(
+      '--data <name=value>',
+      'template variable; may be given several times',
+      collectData,
+    ),
+    createOption('--attach <path>', 'file to attach; may be given several times', collect),
   ],
   examples: [
     'send --from shop@example.com --to ann@example.com --subject Hi --body "<p>Hi</p>"',
@@ -43,7 +51,7 @@ export const send = command<SendInput>({
     const messaging = await context.messaging();
     const { to, from, subject, template, attach } = input;
     return {
-      action: `Send ${count(to.length, 'email')}`,
+      action: `Send ${formatCount(to.length, 'email')}`,
       facts: { to, from, subject, template, attachments: attach },
       run: async () => {
         const sent = await messaging.send(email, { signal: context.signal });

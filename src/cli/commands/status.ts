@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
-import { command } from '../command.js';
+import { createCommand } from '../command.js';
 import type { Context } from '../context.js';
 import { CommandEnd } from '../exit-codes.js';
 import { checkService, type ServiceCheck } from './check-service.js';
-import { journalOption, mediaWithJournal } from './saving.js';
+import { createJournalOption, createMediaWithJournal } from './saving.js';
 
 /** `postreel status` */
-export const status = command<{ readonly journal: string }>({
+export const status = createCommand<{ readonly journal: string }>({
   name: 'status',
   about: 'check whether both services respond, and list what is in progress',
-  options: [journalOption()],
+  options: [createJournalOption()],
   examples: ['status'],
   run: async ({ journal }, context) => {
     const { output } = context;
@@ -23,7 +23,7 @@ export const status = command<{ readonly journal: string }>({
     );
     const { jobs, unknown, mayBeAnswered } =
       isMediaUp && existsSync(journal)
-        ? await (await mediaWithJournal(context, journal)).journal.pending()
+        ? await (await createMediaWithJournal(context, journal)).journal.pending()
         : { jobs: [], unknown: [], mayBeAnswered: [] };
     const counts = {
       pending: jobs.length,

@@ -1,4 +1,4 @@
-import { collectData, command, option } from '../command.js';
+import { collectData, createCommand, createOption } from '../command.js';
 
 interface TrackInput {
   readonly email: string;
@@ -7,7 +7,7 @@ interface TrackInput {
 }
 
 /** `postreel track` */
-export const track = command<TrackInput>({
+export const track = createCommand<TrackInput>({
   name: 'track',
   about: 'track an event of a contact, which may start workflows',
   args: [
@@ -15,7 +15,11 @@ export const track = command<TrackInput>({
     ['<event>', 'name of the event'],
   ],
   options: [
-    option('--data <name=value>', 'data of the event; may be given several times', collectData),
+    createOption(
+      '--data <name=value>',
+      'data of the event; may be given several times',
+      collectData,
+    ),
   ],
   examples: ['track ann@example.com signed_up --data plan=pro --yes'],
   plan: async ({ email, event, data }, context) => {

@@ -19,7 +19,7 @@ const header = `// Written by \`npx postreel pull\`. Do not edit it: run the com
 `;
 
 /** The types as a TypeScript module; the same project gives the same text. */
-export function typesFile({ fields, events, templates }: PulledTypes): string {
+export function writeTypes({ fields, events, templates }: PulledTypes): string {
   const lines = [
     '/** The custom fields of contacts: `new MessagingClient<Fields>()`. */',
     'export interface Fields {',

@@ -1,13 +1,13 @@
 import { InvalidRequestError, isApiError } from 'postreel';
 import type { AddressVerification, MessagingClient } from 'postreel/messaging';
-import { command } from '../command.js';
+import { createCommand } from '../command.js';
 import type { Context } from '../context.js';
 import { CommandEnd } from '../exit-codes.js';
 import type { Output } from '../output.js';
-import { plain } from '../table.js';
+import { toPlainText } from '../table.js';
 
 /** `postreel verify` */
-export const verify = command<{ readonly email: readonly string[] }>({
+export const verify = createCommand<{ readonly email: readonly string[] }>({
   name: 'verify',
   about: 'check whether email addresses can receive email; ends with 9 where one cannot',
   args: [['<email...>', 'addresses to check']],
@@ -26,14 +26,14 @@ export const verify = command<{ readonly email: readonly string[] }>({
   },
 });
 
-type Verdict = Pick<AddressVerification, 'email' | 'valid' | 'reasons'>;
+type AddressVerdict = Pick<AddressVerification, 'email' | 'valid' | 'reasons'>;
 
 /** Checks one address. A malformed one gets a verdict, not an error, so that the others are still checked. */
 async function judge(
   email: string,
   messaging: MessagingClient,
   { signal }: Context,
-): Promise<Verdict> {
+): Promise<AddressVerdict> {
   try {
     return await messaging.verify({ email }, { signal });
   } catch (error) {
@@ -46,8 +46,8 @@ async function judge(
   }
 }
 
-function describe({ email, valid, reasons }: Verdict, output: Output): string {
+function describe({ email, valid, reasons }: AddressVerdict, output: Output): string {
   const verdict = valid ? output.paint('green', 'valid') : output.paint('red', 'invalid');
-  const because = reasons.length === 0 ? '' : `  ${reasons.map(plain).join('; ')}`;
-  return `${verdict}  ${plain(email)}${output.paint('dim', because)}`;
+  const because = reasons.length === 0 ? '' : `  ${reasons.map(toPlainText).join('; ')}`;
+  return `${verdict}  ${toPlainText(email)}${output.paint('dim', because)}`;
 }

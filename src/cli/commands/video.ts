@@ -2,26 +2,26 @@ import type { MediaClient, MediaFile, VideoJob, QueueProgress, QueueResult } fro
 import { media as schemas } from 'postreel/schemas';
 import { fingerprint } from '../../core/fingerprint.js';
 import { withFormat } from '../../media/generate/media-job.js';
-import { collectData, command, option } from '../command.js';
+import { collectData, createCommand, createOption } from '../command.js';
 import type { Context } from '../context.js';
 import { readText } from '../environment.js';
 import { CommandEnd } from '../exit-codes.js';
-import { startProgress, waitText } from '../progress.js';
-import { count } from '../table.js';
-import { freeKey, isToMake, lookUpJobs, paidFacts, type PaidJob } from './paid-jobs.js';
+import { startProgress, formatWait } from '../progress.js';
+import { formatCount } from '../table.js';
+import { freeKey, mustBeMade, lookUpJobs, describePaidJobs, type PaidJob } from './paid-jobs.js';
 import {
-  endOf,
-  journalOption,
+  endCommand,
+  createJournalOption,
   makeFolderOf,
-  mediaWithJournal,
+  createMediaWithJournal,
   percentOf,
-  refuseWrong,
+  requireValid,
   save,
   targetOf,
   reportFailed,
   reportSaved,
   type Saving,
-  type Target,
+  type SaveTarget,
 } from './saving.js';
 
 interface VideoInput {
@@ -37,20 +37,20 @@ interface VideoInput {
 }
 
 /** `postreel video` */
-export const video = command<VideoInput>({
+export const video = createCommand<VideoInput>({
   name: 'video',
   about: 'make one or more videos, wait for them and save the files',
   more: 'The same video is paid for once: run the command again after an interruption, and it makes only what is missing',
   options: [
-    option('--idea <text>', 'topic of the video'),
-    option('--script <text>', 'text of the video'),
-    option('--url <address>', 'article to make the video of'),
-    option('--voice <id>', 'voice of the narrator'),
-    option('--set <name=value>', 'another field, such as aspectRatio=9:16', collectData),
-    option('--jobs <path>', 'JSON file with a list of videos, instead of the options above'),
-    option('-o, --out <path>', 'file, or folder for several (default: <file id>.mp4)'),
-    option('--again', 'make, and pay for, what was made before once more'),
-    journalOption(),
+    createOption('--idea <text>', 'topic of the video'),
+    createOption('--script <text>', 'text of the video'),
+    createOption('--url <address>', 'article to make the video of'),
+    createOption('--voice <id>', 'voice of the narrator'),
+    createOption('--set <name=value>', 'another field, such as aspectRatio=9:16', collectData),
+    createOption('--jobs <path>', 'JSON file with a list of videos, instead of the options above'),
+    createOption('-o, --out <path>', 'file, or folder for several (default: <file id>.mp4)'),
+    createOption('--again', 'make, and pay for, what was made before once more'),
+    createJournalOption(),
   ],
   examples: [
     'video --idea "Why cats purr" --voice voice_1 --out cats.mp4',
@@ -60,11 +60,11 @@ export const video = command<VideoInput>({
   plan: async (input, context) => {
     const jobs = await readJobs(input);
     const payload = jobs.map(withFormat);
-    refuseWrong(schemas.generate.video.body, { payload }, (field) =>
+    requireValid(schemas.generate.video.body, { payload }, (field) =>
       jobs.length === 1 ? field.replace('payload[0].', '') : field,
     );
     const target = await targetOf(input.out, { count: jobs.length });
-    const media = await mediaWithJournal(context, input.journal);
+    const media = await createMediaWithJournal(context, input.journal);
     const { journal, again: isAgain = false } = input;
     const keys = keysOf(payload);
     const { ledger } = media.engineHost();
@@ -72,16 +72,16 @@ export const video = command<VideoInput>({
       (job) => ledger?.inQueue(queueName, `key ${keys.get(job)}`, job) ?? [],
     );
     const known = await lookUpJobs(onces, { media, journal, context, isAgain });
-    const toMake = payload.filter((_, index) => known[index] && isToMake(known[index]));
+    const toMake = payload.filter((_, index) => known[index] && mustBeMade(known[index]));
     return {
-      action: `Make ${count(jobs.length, 'video')}`,
+      action: `Make ${formatCount(jobs.length, 'video')}`,
       facts: {
-        ...paidFacts(known, 'video'),
+        ...describePaidJobs(known, 'video'),
         minutes: minutesOf(toMake),
         'saved to': input.out ?? 'this folder',
         journal,
       },
-      isIdle: toMake.length === 0,
+      changesNothing: toMake.length === 0,
       run: async () => {
         await makeFolderOf(target);
         await runQueue(media, { jobs: payload, known, keys }, target, context);
@@ -105,7 +105,7 @@ function keysOf(jobs: readonly VideoJob[]): Map<VideoJob, string> {
   const counts = new Map<string, number>();
   const keys = new Map<VideoJob, string>();
   for (const job of jobs) {
-    const content = fingerprint(JSON.stringify(Object.entries(job).sort(byName)));
+    const content = fingerprint(JSON.stringify(Object.entries(job).sort(compareNames)));
     const before = counts.get(content) ?? 0;
     counts.set(content, before + 1);
     keys.set(job, `${content} ${before}`);
@@ -113,12 +113,15 @@ function keysOf(jobs: readonly VideoJob[]): Map<VideoJob, string> {
   return keys;
 }
 
-function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+function compareNames(
+  [one]: readonly [string, unknown],
+  [other]: readonly [string, unknown],
+): number {
   return one < other ? -1 : 1;
 }
 
 /** Yields the videos in their order. Frees the key of a video right before the queue makes it again. */
-async function* freed({ jobs, known }: Videos, media: MediaClient): AsyncGenerator<VideoJob> {
+async function* freeKeys({ jobs, known }: Videos, media: MediaClient): AsyncGenerator<VideoJob> {
   for (const [index, job] of jobs.entries()) {
     const before = known[index];
     if (before && before.state !== 'paid') {
@@ -144,7 +147,7 @@ function minutesOf(jobs: readonly VideoJob[]): string {
 async function runQueue(
   media: MediaClient,
   videos: Videos,
-  target: Target,
+  target: SaveTarget,
   context: Context,
 ): Promise<void> {
   const { signal } = context;
@@ -157,10 +160,10 @@ async function runQueue(
   let done = 0;
   const showMain = (note: string) => progress.show(main, { done, total: jobs.length, note });
   showMain('waiting for the service');
-  media.on('throttled', (wait) => showMain(waitText(wait)));
+  media.on('throttled', (wait) => showMain(formatWait(wait)));
   // The queue reads a list at once, and starts the longest videos first.
   const isFreed = known.some(({ state, job }) => job && state !== 'paid');
-  const queue = media.queue(isFreed ? freed(videos, media) : jobs, {
+  const queue = media.queue(isFreed ? freeKeys(videos, media) : jobs, {
     name: queueName,
     key: (job) => keys.get(job as VideoJob) ?? '', // as: the jobs are those of this list
     signal,
@@ -193,7 +196,7 @@ async function runQueue(
   } finally {
     progress.stop();
   }
-  endOf(failures, context);
+  endCommand(failures, context);
 }
 
 function saveAgain(file: MediaFile, saving: Saving): Promise<string> {

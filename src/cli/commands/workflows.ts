@@ -1,5 +1,5 @@
 import { toMermaid, type Deployment } from 'postreel';
-import { command, option } from '../command.js';
+import { createCommand, createOption } from '../command.js';
 import { readDefinition } from './definition-file.js';
 
 interface DeployInput {
@@ -13,7 +13,7 @@ const file = ['<file>', 'module that exports a definition, e.g. flow.js; it is r
 
 /** `postreel workflows draw` and `deploy` */
 export const workflows = [
-  command<{ readonly file: string }>({
+  createCommand<{ readonly file: string }>({
     name: 'workflows draw',
     about: 'print a workflow as a Mermaid flowchart',
     args: [file],
@@ -22,14 +22,20 @@ export const workflows = [
       output.raw(`${toMermaid(await readDefinition(input.file, environment))}\n`);
     },
   }),
-  command<DeployInput>({
+  createCommand<DeployInput>({
     name: 'workflows deploy',
     about: 'deploy the workflow of a file as a separate version, next to the running one',
     args: [file],
     options: [
-      option('--enable', 'then switch: disable the version that runs, and enable this one'),
-      option('--prune', 'delete disabled versions that are idle and were not changed by others'),
-      option('--replaces <id>', 'take the place of a workflow that was not deployed from a file'),
+      createOption('--enable', 'then switch: disable the version that runs, and enable this one'),
+      createOption(
+        '--prune',
+        'delete disabled versions that are idle and were not changed by others',
+      ),
+      createOption(
+        '--replaces <id>',
+        'take the place of a workflow that was not deployed from a file',
+      ),
     ],
     examples: [
       'workflows deploy flow.js',
@@ -44,8 +50,8 @@ export const workflows = [
       const plan = await client.deploy(definition, { ...settings, dryRun: true }, { signal });
       return {
         action: `Deploy the workflow "${definition.name}"`,
-        facts: factsOf(plan),
-        isIdle: plan.operations.length === 0,
+        facts: describeDeployment(plan),
+        changesNothing: plan.operations.length === 0,
         run: async () => {
           const done = await client.deploy(definition, settings, { signal });
           for (const note of output.isJson ? [] : done.notes) {
@@ -66,7 +72,12 @@ export const workflows = [
 ];
 
 /** The effects of a deployment, for the person to confirm. */
-function factsOf({ operations, replaced, kept, notes }: Deployment): Record<string, string> {
+function describeDeployment({
+  operations,
+  replaced,
+  kept,
+  notes,
+}: Deployment): Record<string, string> {
   const steps = operations.map((operation, at): [string, string] => [
     `${at + 1}`,
     Object.values(operation)

@@ -3,7 +3,7 @@ import { page } from './page.js';
 import { stateOf, type Answers } from './state.js';
 import { messageOf } from '../../core/errors.js';
 
-type Answer = Response | Promise<Response>;
+type PageResponse = Response | Promise<Response>;
 
 /** A longer response is cut, because the page is only for looking. */
 const maxCharacters = 20_000;
@@ -32,9 +32,9 @@ export function createPage(
   };
 }
 
-type Route = (server: FakeServer, request: Request, answers: Answers) => Answer;
+type PageRoute = (server: FakeServer, request: Request, answers: Answers) => PageResponse;
 
-const routes: Readonly<Record<string, Route>> = {
+const routes: Readonly<Record<string, PageRoute>> = {
   'GET /': () => new Response(page, { headers: pageHeaders }),
   'GET /state': (server, { url }, answers) => {
     const { searchParams } = new URL(url);

@@ -39,7 +39,7 @@ function tablesOf(
   const { project } = messaging;
   const contacts = [...project.contacts.values()];
   const emails = new Map(contacts.map(({ id, email }) => [id, email]));
-  const withEmail = <T extends { readonly contactId: string }>(row: T) => ({
+  const addEmail = <T extends { readonly contactId: string }>(row: T) => ({
     ...row,
     email: emails.get(row.contactId),
   });
@@ -50,11 +50,11 @@ function tablesOf(
     ].sort((one, other) => one.at - other.at),
     outbox: messaging.outbox.map((email) => ({ ...email })),
     contacts,
-    events: project.events.map(withEmail),
+    events: project.events.map(addEmail),
     campaigns: [...project.campaigns.values()],
     executions: [...project.workflows.values()].flatMap(({ name, steps, executions }) =>
       [...executions.values()].map((execution) => ({
-        ...withEmail(execution),
+        ...addEmail(execution),
         workflow: name,
         step: steps.get(execution.currentStepId ?? '')?.name ?? execution.currentStepId,
       })),
