@@ -1,4 +1,4 @@
-import { importBatches } from '../../src/messaging/contacts/import.js';
+import { splitImport } from '../../src/messaging/contacts/import.js';
 import { median, report } from '../report.js';
 
 const sizesMb = [25, 50, 100];
@@ -38,7 +38,7 @@ async function read(megabytes: number, quotes: string, isWhole: boolean): Promis
   globalThis.gc?.();
   const before = process.cpuUsage();
   let counted = 0;
-  for await (const { rows: good, refused } of importBatches(source, 0, rules, () =>
+  for await (const { rows: good, refused } of splitImport(source, 0, rules, () =>
     Promise.resolve({}),
   )) {
     counted += good.length + refused.length;

@@ -4,10 +4,10 @@ import { PartialError, type Report, type ReportedRow } from 'postreel';
 import * as z from 'zod/mini';
 import {
   columnsOf,
-  isNameOfLeavers,
-  unclearColumns,
+  isUnsubscribedName,
+  findUnclearColumns,
 } from '../messaging/contacts/import-columns.js';
-import { headerOf, lineNumbers, survey, type Survey } from '../messaging/contacts/import.js';
+import { headerOf, findLineNumbers, survey, type Survey } from '../messaging/contacts/import.js';
 import {
   formatDefault,
   rulesOf,
@@ -251,12 +251,16 @@ async function readCsv(file: string, statement: Statement, { folder }: Services)
   const content = await readFile(path);
   await requireStatement(content, statement);
   const rows: Record<string, unknown>[] = [];
-  const read = await survey([content], rulesOf(statement), ({ fields, cells, says }) => {
-    if (rows.length < maxContacts) {
-      const sent = fields.map((name, at) => [name, cells[at]] as const);
-      rows.push({ ...Object.fromEntries(sent), ...(says !== undefined && { subscribed: says }) });
-    }
-  });
+  const read = await survey(
+    [content],
+    rulesOf(statement),
+    ({ fields, cells, ownSubscribed: says }) => {
+      if (rows.length < maxContacts) {
+        const sent = fields.map((name, at) => [name, cells[at]] as const);
+        rows.push({ ...Object.fromEntries(sent), ...(says !== undefined && { subscribed: says }) });
+      }
+    },
+  );
   return { content, rows, read };
 }
 
@@ -270,14 +274,14 @@ async function requireStatement(content: Uint8Array, statement: Statement): Prom
   const header = await headerOf([content]);
   const found = columnsOf(header, { ...rules, isStated: true, allowsUnclear: true }, true);
   const names = header.map(formatInline).join(', ');
-  const [unclear] = unclearColumns(header, rules.named);
+  const [unclear] = findUnclearColumns(header, rules.named);
   if (unclear !== undefined) {
-    const plain = isNameOfLeavers(unclear) ? '' : '"subscribed" if its yes means subscribed, ';
+    const plain = isUnsubscribedName(unclear) ? '' : '"subscribed" if its yes means subscribed, ';
     throw new ToolRefusal(
       `The column ${formatInline(unclear)} says who is subscribed, or who is not. Ask the person, and name it in \`columns\`: ${plain}"not:subscribed" if its yes, or a date, means unsubscribed, another name to keep it as a custom field, or null to drop it. The columns are ${names}.`,
     );
   }
-  if (!rules.isStated && found.subscribedAt < 0) {
+  if (!rules.isStated && found.subscribedIndex < 0) {
     throw new ToolRefusal(
       `The plan does not say who is subscribed. Ask the person, and give \`newContacts\` (existing contacts keep their state), a column that says it in \`columns\` ("subscribed" or "not:subscribed"), or \`subscribed\` for everybody, existing contacts included. The columns are ${names}.`,
     );
@@ -313,7 +317,9 @@ function describeRows(
   return [
     { label: 'rows', text: String(read.rows) },
     { label: 'subscribed', text: formatSubscriptions(read) },
-    ...(read.says.nothing > 0 ? [{ label: 'otherwise', text: formatDefault(statement) }] : []),
+    ...(read.subscriptions.nothing > 0
+      ? [{ label: 'otherwise', text: formatDefault(statement) }]
+      : []),
     ...(read.wrong > 0
       ? [{ label: 'not sent', text: `${formatCount(read.wrong, 'row')} with something wrong` }]
       : []),
@@ -331,7 +337,7 @@ async function reasonsOf(
   bytes: Uint8Array,
 ): Promise<string[]> {
   const shown = rows.slice(0, maxReasons);
-  const lines = await lineNumbers([bytes], new Set(shown.map(({ index }) => index)));
+  const lines = await findLineNumbers([bytes], new Set(shown.map(({ index }) => index)));
   const more = rows.length > maxReasons ? [`… (${rows.length} in all)`] : [];
   const reasons = shown.map(({ index, error }) => {
     const [why, line] = [messageOf(error), `line ${lines.get(index)}:`];

@@ -1,5 +1,5 @@
 import type { ImportAllOptions } from 'postreel/messaging';
-import { columnsOption } from '../messaging/contacts/import-columns.js';
+import { parseColumnsOption } from '../messaging/contacts/import-columns.js';
 import type { Survey } from '../messaging/contacts/import.js';
 import type { ImportRules } from '../messaging/contacts/import-rows.js';
 
@@ -9,7 +9,7 @@ export type Statement = Pick<ImportAllOptions, 'columns' | 'newContacts' | 'subs
 /** The rules of `importAll()` for these options, for the text of a plan. */
 export function rulesOf({ columns, newContacts, subscribed }: Statement): ImportRules {
   return {
-    named: columnsOption(columns),
+    named: parseColumnsOption(columns),
     newContacts,
     subscribed,
     isStated: newContacts !== undefined || subscribed !== undefined,
@@ -19,7 +19,7 @@ export function rulesOf({ columns, newContacts, subscribed }: Statement): Import
 }
 
 /** The number of rows with subscribed, unsubscribed and no value, in words. */
-export function formatSubscriptions({ says, records }: Survey): string {
+export function formatSubscriptions({ subscriptions: says, records }: Survey): string {
   const countRows = (count: number, words: string) =>
     `${count} ${count === 1 ? 'row says' : 'rows say'} ${words}`;
   const each = [

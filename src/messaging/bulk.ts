@@ -12,7 +12,7 @@ import {
 } from '../core/errors.js';
 import type { Call, RequestOptions } from '../core/types.js';
 import { isRecord, type OpenRecord } from '../core/values.js';
-import { endsOf, type RowKeys } from './contacts/job-ends.js';
+import { resultsOf, type RowKeys } from './contacts/job-ends.js';
 import type {
   BulkAllOptions,
   BulkProgress,
@@ -26,7 +26,7 @@ import type { AddressVerification, VerifiedAddress, VerifyRequest } from './emai
 import { limits } from './limits.js';
 import {
   isSynchronous,
-  iterable,
+  toIterable,
   lengthOf,
   untilAborted,
   type RowSource,
@@ -54,7 +54,7 @@ export interface Batch<Row, Body> extends RowKeys {
 }
 
 /** The parts of one `changeMany()` call. */
-interface ManyPlan<Row, Body, Job extends OpenRecord> {
+interface ChangeManyOptions<Row, Body, Job extends OpenRecord> {
   /** The name of the call, for its errors. */
   readonly call: string;
   readonly batches: (from: number) => AsyncIterable<Batch<Row, Body>>;
@@ -76,42 +76,43 @@ interface ManyPlan<Row, Body, Job extends OpenRecord> {
  * the first row has a result, the call rejects with the `InvalidRequestError` itself.
  */
 export async function changeMany<Row, Body, Job extends OpenRecord>(
-  plan: ManyPlan<Row, Body, Job>,
+  options: ChangeManyOptions<Row, Body, Job>,
 ): Promise<JobReport<Row, Job>> {
-  const { from = 0, signal } = plan;
+  const { from = 0, signal } = options;
   const report: JobReport<Row, Job> = { done: 0, failed: [], unknown: [], jobs: [] };
   let reached = from;
   try {
     signal?.throwIfAborted();
-    for await (const batch of untilAborted(plan.batches(from), signal)) {
+    for await (const batch of untilAborted(options.batches(from), signal)) {
       signal?.throwIfAborted();
-      const ends: RowEnds<Row> = { done: 0, failed: [...batch.refused], unknown: [] };
-      const end = batch.rows.length > 0 ? await runBatch(batch, plan, ends, report) : undefined;
-      report.done += ends.done;
+      const results: RowResults<Row> = { done: 0, failed: [...batch.refused], unknown: [] };
+      const end =
+        batch.rows.length > 0 ? await runBatch(batch, options, results, report) : undefined;
+      report.done += results.done;
       // Pushed one by one: `push(...rows)` fails if there are more rows than a call may have arguments.
-      inOrder(ends.failed).forEach((row) => report.failed.push(row));
-      inOrder(ends.unknown).forEach((row) => report.unknown.push(row));
+      sortByIndex(results.failed).forEach((row) => report.failed.push(row));
+      sortByIndex(results.unknown).forEach((row) => report.unknown.push(row));
       reached = batch.next;
       const { done, failed, unknown } = report;
       const counts = { done, failed: failed.length, unknown: unknown.length, from: reached };
-      callSafely(() => plan.onProgress?.(counts));
+      callSafely(() => options.onProgress?.(counts));
       if (end) {
         throw end.cause;
       }
     }
   } catch (cause) {
-    throw endedEarly(plan.call, report, { from, reached, length: plan.length }, cause);
+    throw endedEarlyError(options.call, report, { from, reached, length: options.length }, cause);
   }
   return report;
 }
 
 /** Gives the calls the priority `bulk` by default, so that other calls of the program go first. */
-export function asBulk(options: RequestOptions): RequestOptions {
+export function setBulkPriority(options: RequestOptions): RequestOptions {
   return { priority: 'bulk', ...options };
 }
 
 /** Makes the error of a call that ended before its last row. */
-function endedEarly<Row>(
+function endedEarlyError<Row>(
   call: string,
   report: Report<Row>,
   { from, reached, length }: { from: number; reached: number; length: number | undefined },
@@ -127,7 +128,7 @@ function endedEarly<Row>(
 }
 
 /** The results of the rows of one batch. */
-interface RowEnds<Row> {
+interface RowResults<Row> {
   done: number;
   readonly failed: ReportedRow<Row>[];
   readonly unknown: ReportedRow<Row>[];
@@ -136,12 +137,12 @@ interface RowEnds<Row> {
 /** Queues one batch and gives each of its rows a result. Resolves to the cause that ends the whole call, if any. */
 async function runBatch<Row, Body, Job extends OpenRecord>(
   batch: Batch<Row, Body>,
-  { start, wait, signal, isDelete = false }: ManyPlan<Row, Body, Job>,
-  ends: RowEnds<Row>,
+  { start, wait, signal, isDelete = false }: ChangeManyOptions<Row, Body, Job>,
+  results: RowResults<Row>,
   report: { jobs: Job[] },
 ): Promise<{ cause: unknown } | undefined> {
-  const all = (list: 'failed' | 'unknown', error: unknown) =>
-    batch.rows.forEach(({ row, index }) => ends[list].push({ row, index, error }));
+  const addToAll = (list: 'failed' | 'unknown', error: unknown) =>
+    batch.rows.forEach(({ row, index }) => results[list].push({ row, index, error }));
   let mayBeRepeat = false;
   const call: Call<JobStarted> = start(batch.body, () => {
     mayBeRepeat ||= call.outcome === 'unknown';
@@ -154,39 +155,39 @@ async function runBatch<Row, Body, Job extends OpenRecord>(
     if (signal?.aborted && call.outcome === 'not-sent') {
       throw error; // the batch was not sent, so its rows get no result
     }
-    all(call.outcome === 'unknown' ? 'unknown' : 'failed', error);
-    return endAfter(error, signal);
+    addToAll(call.outcome === 'unknown' ? 'unknown' : 'failed', error);
+    return findEndCause(error, signal);
   }
   if (jobId === undefined) {
-    all('unknown', withoutJob());
-    return endAfter(undefined, signal);
+    addToAll('unknown', jobIdMissingError());
+    return findEndCause(undefined, signal);
   }
-  const terms = { jobId, isRepeatedDelete: isDelete && mayBeRepeat };
+  const context = { jobId, isRepeatedDelete: isDelete && mayBeRepeat };
   try {
     const job = await wait(jobId);
     report.jobs.push(job);
-    give(endsOf(job, batch, terms));
+    assignResults(resultsOf(job, batch, context));
     return undefined;
   } catch (error) {
     if (error instanceof JobFailedError && isRecord(error.job)) {
       report.jobs.push(error.job as Job); // the record that the service returned
-      give(endsOf(error.job, batch, { ...terms, failure: error }));
+      assignResults(resultsOf(error.job, batch, { ...context, failure: error }));
     } else {
-      all('unknown', notFollowed(jobId, error));
+      addToAll('unknown', notFollowedError(jobId, error));
     }
-    return endAfter(error, signal);
+    return findEndCause(error, signal);
   }
 
-  function give({ failed, unknown }: ReturnType<typeof endsOf>) {
+  function assignResults({ failed, unknown }: ReturnType<typeof resultsOf>) {
     batch.rows.forEach(({ row, index }, place) => {
-      const refusal = failed(place);
+      const failure = failed(place);
       const doubt = unknown(place);
-      if (refusal) {
-        ends.failed.push({ row, index, error: refusal });
+      if (failure) {
+        results.failed.push({ row, index, error: failure });
       } else if (doubt) {
-        ends.unknown.push({ row, index, error: doubt });
+        results.unknown.push({ row, index, error: doubt });
       } else {
-        ends.done += 1;
+        results.done += 1;
       }
     });
   }
@@ -198,24 +199,27 @@ function jobIdOf(answer: unknown): string | undefined {
   return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
-function inOrder<Row>(rows: ReportedRow<Row>[]): ReportedRow<Row>[] {
+function sortByIndex<Row>(rows: ReportedRow<Row>[]): ReportedRow<Row>[] {
   return rows.sort((one, other) => one.index - other.index);
 }
 
 // An abort and a rejected API key end the whole call: the next batch would fail with the same error.
-function endAfter(error: unknown, signal: AbortSignal | undefined): { cause: unknown } | undefined {
+function findEndCause(
+  error: unknown,
+  signal: AbortSignal | undefined,
+): { cause: unknown } | undefined {
   if (signal?.aborted) {
     return { cause: signal.reason };
   }
-  return isKeyRefused(error) ? { cause: error } : undefined;
+  return isKeyRejected(error) ? { cause: error } : undefined;
 }
 
 /** Whether the service rejected the API key itself. Every further call would fail in the same way. */
-function isKeyRefused(error: unknown): boolean {
+function isKeyRejected(error: unknown): boolean {
   return isPostreelError(error) && (error.status === 401 || error.status === 403);
 }
 
-function withoutJob(): UnexpectedResponseError {
+function jobIdMissingError(): UnexpectedResponseError {
   return new UnexpectedResponseError(
     'The rows were queued, but the answer names no job to wait for. They may have taken effect.',
     { code: 'JOB_ID_MISSING', outcome: 'unknown' },
@@ -223,7 +227,7 @@ function withoutJob(): UnexpectedResponseError {
 }
 
 // If the checks of the job failed, the results of its rows are unknown.
-function notFollowed(jobId: string, cause: unknown): PostreelError {
+function notFollowedError(jobId: string, cause: unknown): PostreelError {
   const why = isPostreelError(cause) ? ` ${cause.message}` : '';
   return new PostreelError(
     `The rows were queued as job ${jobId}, but their results are unknown.${why}`,
@@ -232,11 +236,11 @@ function notFollowed(jobId: string, cause: unknown): PostreelError {
 }
 
 /** Splits ids into batches of the size that one call allows, starting at the row `from`. */
-export async function* idBatches(
+export async function* splitIds(
   ids: RowSource<string>,
   from = 0,
 ): AsyncGenerator<Batch<string, ContactSelection>, void, undefined> {
-  for await (const block of checkedBlocks(ids, limits.bulkContacts, idProblem, from)) {
+  for await (const block of checkBlocks(ids, limits.bulkContacts, idProblem, from)) {
     const keys = block.rows.map(({ row }) => row);
     yield { ...block, body: { contactIds: [...new Set(keys)] }, keys, namedBy: 'contactId' };
   }
@@ -255,7 +259,7 @@ export async function* lookupAll(
   const report: Report<string> = { done: 0, failed: [], unknown: [] };
   let reached = from;
   const problem = (email: unknown) => emailProblem(normalizeEmail(email));
-  const blocks = checkedBlocks(emails, limits.lookupEmails, problem, from);
+  const blocks = checkBlocks(emails, limits.lookupEmails, problem, from);
   try {
     for await (const block of untilAborted(blocks, signal)) {
       if (block.rows.length > 0) {
@@ -266,7 +270,7 @@ export async function* lookupAll(
       reached = block.next;
     }
   } catch (cause) {
-    throw endedEarly(call, report, { from, reached, length: lengthOf(emails) }, cause);
+    throw endedEarlyError(call, report, { from, reached, length: lengthOf(emails) }, cause);
   }
   const [first] = report.failed;
   if (first) {
@@ -276,7 +280,7 @@ export async function* lookupAll(
 }
 
 // The maximum number of checks in flight. It is high enough to use the whole rate limit, which controls the pace.
-const maxUnderWay = 20;
+const maxInFlight = 20;
 
 /**
  * Checks any number of addresses, several at a time, and yields the results in order. An abort, a rejected API key
@@ -287,18 +291,18 @@ export async function* verifyAll(
   verify: (body: VerifyRequest) => PromiseLike<AddressVerification>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<VerifiedAddress, void, undefined> {
-  const underWay: Promise<VerifiedAddress>[] = [];
+  const inFlight: Promise<VerifiedAddress>[] = [];
   let end: { readonly cause: unknown } | undefined;
   try {
     for await (const [email = ''] of untilAborted(blocksOf(emails, 1), signal)) {
       signal?.throwIfAborted();
-      underWay.push(verifyOne(email, verify));
-      const first = underWay.length < maxUnderWay ? undefined : underWay.shift();
+      inFlight.push(verifyOne(email, verify));
+      const first = inFlight.length < maxInFlight ? undefined : inFlight.shift();
       if (first) {
         const result = await first;
         yield result;
         signal?.throwIfAborted();
-        if (isKeyRefused(result.error)) {
+        if (isKeyRejected(result.error)) {
           throw result.error;
         }
       }
@@ -306,10 +310,10 @@ export async function* verifyAll(
   } catch (cause) {
     end = { cause };
   }
-  for (const check of underWay) {
+  for (const check of inFlight) {
     const result = await check;
     yield result;
-    end ??= isKeyRefused(result.error) ? { cause: result.error } : undefined;
+    end ??= isKeyRejected(result.error) ? { cause: result.error } : undefined;
   }
   signal?.throwIfAborted();
   if (end) {
@@ -335,7 +339,7 @@ interface CheckedBlock<Row> {
   readonly next: number;
 }
 
-async function* checkedBlocks<Row>(
+async function* checkBlocks<Row>(
   rows: RowSource<Row>,
   size: number,
   problemOf: (row: Row) => string | undefined,
@@ -379,7 +383,7 @@ export async function* blocksOf<Row>(
         }
       }
     } else {
-      for await (const row of iterable(rows)) {
+      for await (const row of toIterable(rows)) {
         if (block.push(row) === size) {
           yield block;
           block = [];

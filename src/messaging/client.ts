@@ -22,7 +22,7 @@ import type { ServiceFacts } from '../core/settings.js';
 import { Activity } from './activity.js';
 import { Analytics } from './analytics.js';
 import { Auth } from './auth.js';
-import { asBulk, verifyAll } from './bulk.js';
+import { setBulkPriority, verifyAll } from './bulk.js';
 import { Campaigns } from './campaigns.js';
 import { Config } from './config.js';
 import { Contacts } from './contacts.js';
@@ -255,7 +255,7 @@ export class MessagingClient<
   ): AsyncIterableIterator<VerifiedAddress> {
     return yieldWithRows(emails, 'verifyAll()', (rows) => {
       const own = readOptions(options, requestOptions, { name: '`verifyAll()`' });
-      return verifyAll(rows, (body) => this.verify(body, asBulk(own)), own.signal);
+      return verifyAll(rows, (body) => this.verify(body, setBulkPriority(own)), own.signal);
     });
   }
 

@@ -53,9 +53,9 @@ import type {
 import { lengthOf, withRows, yieldWithRows, type RowSource } from './shared/row-source.js';
 import { emailProblem, mapFields, normalizeEmail, normalizeEmailsIn } from './shared/values.js';
 import { isServiceRecord, withEmptyDeleted, toRequestBody } from './shared/request-body.js';
-import { asBulk, changeMany, idBatches, lookupAll } from './bulk.js';
+import { setBulkPriority, changeMany, splitIds, lookupAll } from './bulk.js';
 import type { ImportRules, ImportSource } from './contacts/import-rows.js';
-import { columnsOption } from './contacts/import-columns.js';
+import { parseColumnsOption } from './contacts/import-columns.js';
 
 // The service does not document the name of the form field: `file` is the choice of this package.
 const csv: UploadFacts = {
@@ -167,7 +167,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
     return this.#transport.send(
       routes.create,
       {
-        body: this.#written<ContactCreate>(body),
+        body: this.#toBody<ContactCreate>(body),
         about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
@@ -209,7 +209,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
       routes.update,
       {
         params: { id },
-        body: this.#written<ContactUpdate>(body),
+        body: this.#toBody<ContactUpdate>(body),
         about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
@@ -241,7 +241,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
       const owner = { name: `\`${call}\``, isStrict: true };
       const { from, ...rest } = readOptions(options, lookupOptions, owner);
       const { signal } = rest;
-      return lookupAll(rows, (body) => this.lookup(body, asBulk(rest)), { from, signal });
+      return lookupAll(rows, (body) => this.lookup(body, setBulkPriority(rest)), { from, signal });
     });
   }
 
@@ -260,7 +260,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
       isStated: true,
       allowsUnclear: true,
     };
-    const run = async () => (await import('./contacts/import.js')).checkedFile(file, rules);
+    const run = async () => (await import('./contacts/import.js')).checkFile(file, rules);
     return this.#transport.send(routes.import, { body: file, before: { run } }, options);
   }
 
@@ -302,7 +302,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
         );
       }
       const rules: ImportRules = {
-        named: columnsOption(columns),
+        named: parseColumnsOption(columns),
         subscribed,
         newContacts,
         separator,
@@ -310,20 +310,20 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
         data: this.#rules,
         warn: this.#warn,
       };
-      const { importBatches } = await import('./contacts/import.js');
+      const { splitImport: importBatches } = await import('./contacts/import.js');
       return changeMany({
         call,
         signal,
         onProgress,
         from,
         batches: (first) =>
-          importBatches(rows, first, rules, (body) => this.lookup(body, asBulk(rest))),
+          importBatches(rows, first, rules, (body) => this.lookup(body, setBulkPriority(rest))),
         // Sent without the check of whole files: the rows of this file were checked one by one.
         start: (file, beforeSending) =>
           this.#transport.send(
             routes.import,
             { body: file, hooks: { beforeSending } },
-            asBulk(rest),
+            setBulkPriority(rest),
           ),
         wait: (jobId) => this.waitForImport(jobId, { ...wait, signal }),
         length: lengthOf(rows),
@@ -432,9 +432,9 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
         signal,
         onProgress,
         from,
-        batches: (first) => idBatches(rows, first),
+        batches: (first) => splitIds(rows, first),
         start: (body, beforeSending) =>
-          this.#transport.send(route, { body, hooks: { beforeSending } }, asBulk(rest)),
+          this.#transport.send(route, { body, hooks: { beforeSending } }, setBulkPriority(rest)),
         wait: (jobId) => this.waitForBulkJob(jobId, { ...wait, signal }),
         isDelete: route === routes.bulkDelete,
         length: lengthOf(rows),
@@ -444,7 +444,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
 
   // Makes a request body of a contact, which may be one that the service returned.
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the row's own body
-  #written<Body>(body: unknown): Body {
+  #toBody<Body>(body: unknown): Body {
     return withEmptyDeleted(toRequestBody<Body>(body, contactBack), this.#rules);
   }
 
@@ -538,7 +538,7 @@ function checkFields(expected: FieldTypes, inventory: readonly ContactField[]): 
   return { hasDrifted, missing, different, unexpected };
 }
 
-type List<Fields extends object> = (
+type ContactList<Fields extends object> = (
   query: ContactQuery,
   options?: RequestOptions,
 ) => Paginated<Contact<Fields>>;
@@ -549,7 +549,7 @@ type List<Fields extends object> = (
  * change the wrong contact.
  */
 async function findByEmail<Fields extends object>(
-  list: List<Fields>,
+  list: ContactList<Fields>,
   email: string,
   options?: RequestOptions,
 ): Promise<Contact<Fields> | undefined> {
@@ -579,7 +579,7 @@ async function findByEmail<Fields extends object>(
 
 /** Returns the id of the contact that an id or an email names. Never creates a contact. */
 async function idOf<Fields extends object>(
-  list: List<Fields>,
+  list: ContactList<Fields>,
   idOrEmail: string,
   options?: RequestOptions,
 ): Promise<string> {

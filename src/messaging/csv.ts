@@ -33,7 +33,7 @@ export class CsvDecoder {
   #text(bytes: Uint8Array, stream: boolean): string {
     let given = bytes;
     if (this.#decoder === undefined) {
-      this.#head = joined(this.#head, bytes);
+      this.#head = concatBytes(this.#head, bytes);
       if (stream && this.#head.length < 4) {
         return '';
       }
@@ -80,7 +80,7 @@ function encodingOf([first, second]: Uint8Array): string {
     : 'utf-8';
 }
 
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+function concatBytes(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
   const both = new Uint8Array(first.length + second.length);
   both.set(first);
   both.set(second, first.length);
@@ -247,7 +247,7 @@ export class CsvReader {
   }
 
   /** Parses the records at the start of a window, up to the first broken one. */
-  #parse(window: string): Part {
+  #parse(window: string): ParsedWindow {
     this.#separator ??= findSeparator(window);
     const records: CsvRecord[] = [];
     let consumed = 0;
@@ -297,7 +297,7 @@ export class CsvReader {
 }
 
 /** The records at the start of a window, and why the next one cannot be read. */
-interface Part {
+interface ParsedWindow {
   readonly records: CsvRecord[];
   readonly consumed: number;
   readonly problem: string | undefined;
@@ -343,7 +343,7 @@ function linesIn(text: string, start: number, end: number): number {
 }
 
 /** Writes CSV with a header, and a line break after each record. */
-export function csvText(fields: readonly string[], rows: readonly (readonly string[])[]): string {
+export function formatCsv(fields: readonly string[], rows: readonly (readonly string[])[]): string {
   const text = Papa.unparse({ fields: [...fields], data: [...rows] }, { newline: '\n' });
   return text.endsWith('\n') ? text : `${text}\n`;
 }

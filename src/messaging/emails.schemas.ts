@@ -5,14 +5,14 @@ import { limits } from './limits.js';
 import { contactData, dataWarnings } from './shared/data.schemas.js';
 import { displayName, email, id, knownOf, subject } from './shared/values.schemas.js';
 import {
-  repeated,
+  findRepeated,
   type routes,
   type SendRequest,
   type Address,
   type Recipients,
 } from './emails.js';
 import { attachmentProblems } from './emails/attachments.js';
-import { emailIn, emailProblem, normalizeAddress, normalizeEmail } from './shared/values.js';
+import { emailOf, emailProblem, normalizeAddress, normalizeEmail } from './shared/values.js';
 
 const lineBreak = /[\r\n]/;
 const headerValue = z.string().check(
@@ -164,7 +164,7 @@ function nameWarnings({ name, from }: { name?: unknown; from?: unknown }): reado
 }
 
 function repeatedWarnings(to: unknown): readonly string[] {
-  return repeated(to).map(
+  return findRepeated(to).map(
     (at) => `\`to[${at}]\` is there before: the service sends one email for each time.`,
   );
 }
@@ -193,7 +193,7 @@ function* addressProblems(value: unknown, path: PropertyKey[]): Generator<Proble
   if (value === undefined) {
     yield { path, message: 'is required' };
   } else if (typeof value === 'string') {
-    yield* emailProblems(emailIn(normalizeAddress(value)), path);
+    yield* emailProblems(emailOf(normalizeAddress(value)), path);
   } else if (isRecord(value)) {
     yield* namedProblems(value, path);
   } else {

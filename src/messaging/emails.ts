@@ -9,7 +9,7 @@ import { withEmptyDeleted, fieldsOf } from './shared/request-body.js';
 import { hasFiles, encodeAttachments } from './emails/attachments.js';
 import type { TextCheck } from './shared/template-text.js';
 import {
-  emailIn,
+  emailOf,
   emailKey,
   mapFields,
   normalizeAddress,
@@ -195,11 +195,11 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
    * error with the outcome `'unknown'`, some of them may have received it.
    */
   send(body: SendRequest<Fields>, options?: RequestOptions): Call<SendResult> {
-    return this.sendUnder(undefined, body, options);
+    return this.sendWithKey(undefined, body, options);
   }
 
   /** Sends an email as `send()` does, with the key that `sendEach()` makes for the journal. @internal */
-  sendUnder(
+  sendWithKey(
     once: OnceKey | undefined,
     body: SendRequest<Fields>,
     options?: RequestOptions,
@@ -210,13 +210,13 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
     const call = this.#transport.send(routes.send, { body: sent, before, once }, options);
     const to: unknown = isRecord(sent) ? sent['to'] : undefined;
     return Array.isArray(to) && to.length > 1
-      ? call.map((data) => this.#warnOfMissing(to, data))
+      ? call.map((data) => this.#warnAboutMissing(to, data))
       : call;
   }
 
   /** Returns the email in the form in which it is sent, except for its files. @internal */
   toRequest<Body>(body: Body): Body {
-    const own = withOwnForm(body);
+    const own = resolveToJson(body);
     const normalized = isRecord(own) ? (normalizeMail(own) as Body) : own; // normalizing keeps the fields
     return withEmptyDeleted(normalized, this.#rules);
   }
@@ -227,8 +227,8 @@ export class Emails<Fields extends object = object> implements NamesOf<typeof ro
   }
 
   /** Emits a `warning` that names the recipients for whom the response has no email. */
-  #warnOfMissing(to: readonly unknown[], data: SendResult): SendResult {
-    const missing = withoutEmail(to, data);
+  #warnAboutMissing(to: readonly unknown[], data: SendResult): SendResult {
+    const missing = findWithoutEmail(to, data);
     if (missing.length > 0) {
       this.#warn(
         `The response contains no email to ${missing.join(', ')}: they may not have been mailed.`,
@@ -249,30 +249,30 @@ function normalizeMail(body: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** Returns the email in the form in which it is sent: if it has `toJSON()`, the result of that. */
-function withOwnForm<Body>(body: Body): Body {
+function resolveToJson<Body>(body: Body): Body {
   return isRecord(body) ? (fieldsOf(body) as Body) : body; // `toJSON()` returns the same email
 }
 
 /** Returns the recipients without an email in the response; an empty list if the response does not show them. */
-function withoutEmail(to: readonly unknown[], answer: unknown): readonly string[] {
+function findWithoutEmail(to: readonly unknown[], answer: unknown): readonly string[] {
   const emails: unknown = isRecord(answer) ? answer['emails'] : undefined;
   if (!Array.isArray(emails) || emails.length >= to.length) {
     return [];
   }
   const mailed = new Set(
-    emails.map((email) => emailKey(emailIn(isRecord(email) ? email['contact'] : ''))),
+    emails.map((email) => emailKey(emailOf(isRecord(email) ? email['contact'] : ''))),
   );
   return to
-    .map((one) => emailIn(normalizeAddress(one)))
+    .map((one) => emailOf(normalizeAddress(one)))
     .filter((email) => !mailed.has(emailKey(email)));
 }
 
 /** Returns the indexes of recipients who are in the list a second time. */
-export function repeated(to: unknown): readonly number[] {
+export function findRepeated(to: unknown): readonly number[] {
   const seen = new Set<string>();
   const list: readonly unknown[] = Array.isArray(to) ? to : [];
   return list.flatMap((one, at) => {
-    const key = emailKey(emailIn(one));
+    const key = emailKey(emailOf(one));
     const isAgain = seen.has(key);
     seen.add(key);
     return isAgain ? [at] : [];

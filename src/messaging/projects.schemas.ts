@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { isRecord, type OpenRecord } from '../core/values.js';
 import type { SchemasFor } from '../core/call/route.js';
-import { listQuery, email, lenient, open } from './shared/values.schemas.js';
+import { listQuery, email, makeLenient, open } from './shared/values.schemas.js';
 import type { routes, Project } from './projects.js';
 
 // A body that may be left out. A custom check, because it must accept `undefined` too.
@@ -17,9 +17,9 @@ export const schemas = {
   list: { query: listQuery, returns: project },
   create: {
     body: z.looseObject({ name: z.optional(z.string()) }),
-    returns: lenient<Project>(project),
+    returns: makeLenient<Project>(project),
   },
-  update: { body: open, returns: lenient<Project>(project) },
+  update: { body: open, returns: makeLenient<Project>(project) },
   delete: { returns: open },
   regenerateKeys: { returns: open },
   securityReport: { returns: open },

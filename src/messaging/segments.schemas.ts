@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { SchemasFor } from '../core/call/route.js';
 import { filterProblem, filterWarnings } from './shared/filters.js';
-import { email, filter, knownOf, lenient, limit, open } from './shared/values.schemas.js';
+import { email, filter, knownOf, makeLenient, limit, open } from './shared/values.schemas.js';
 import type { routes, Segment, SegmentCreate } from './segments.js';
 
 const segment = z.looseObject({
@@ -74,13 +74,13 @@ export const schemas = {
   list: { returns: segment },
   create: {
     body: segmentCreate,
-    returns: lenient<Segment>(segment),
+    returns: makeLenient<Segment>(segment),
     warnings: ({ condition }) => filterWarnings('condition', condition),
   },
   get: { returns: z.extend(segment, { memberCount: z.number() }) },
   update: {
     body: segmentUpdate,
-    returns: lenient<Segment>(segment),
+    returns: makeLenient<Segment>(segment),
     warnings: ({ condition }) => filterWarnings('condition', condition),
   },
   delete: { returns: open },

@@ -1,6 +1,13 @@
 import * as z from 'zod/mini';
 import type { SchemasFor } from '../core/call/route.js';
-import { knownOf, lenient, limit, open, optionalEmail, subject } from './shared/values.schemas.js';
+import {
+  knownOf,
+  makeLenient,
+  limit,
+  open,
+  optionalEmail,
+  subject,
+} from './shared/values.schemas.js';
 import type { routes, Template } from './templates.js';
 
 const type = z.enum(['TRANSACTIONAL', 'MARKETING']);
@@ -34,7 +41,7 @@ export const schemas = {
   list: { query, knownQuery: knownOf(query), returns: template },
   create: { body: templateCreate, returns: template },
   get: { returns: template },
-  update: { body: z.partial(templateCreate), returns: lenient<Template>(template) },
+  update: { body: z.partial(templateCreate), returns: makeLenient<Template>(template) },
   delete: { returns: open },
   duplicate: { returns: z.looseObject({ id: z.string() }) },
   usage: { returns: open },

@@ -46,7 +46,7 @@ export class Uploads implements MethodsFor<typeof routes> {
    * decide; only a bare `Blob` cannot be recognized.
    */
   image(file: ImageInput, options?: RequestOptions): Call<UploadedImage> {
-    return this.#transport.send(routes.image, { body: withImageType(file) }, options);
+    return this.#transport.send(routes.image, { body: addImageType(file) }, options);
   }
 }
 
@@ -73,8 +73,8 @@ const signatures: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Sets the content type of an image that has none, by the file's name or its first bytes. */
-function withImageType(given: FileInput): ImageInput {
-  const file = isNamed(given) ? withSvgAsFile(given) : given;
+function addImageType(given: FileInput): ImageInput {
+  const file = isNamed(given) ? convertSvgText(given) : given;
   const named: NamedFile = isNamed(file) ? file : { data: file };
   const { data, contentType, filename = nameOf(data) } = named;
   const isTyped = contentType !== undefined || (data instanceof Blob && data.type !== '');
@@ -84,7 +84,7 @@ function withImageType(given: FileInput): ImageInput {
 }
 
 /** Converts the text of an SVG to a `Blob`. Any other text is rejected later, because it is most likely a path. */
-function withSvgAsFile(file: NamedFile): NamedFile {
+function convertSvgText(file: NamedFile): NamedFile {
   const { data } = file;
   return typeof data === 'string' && svgText.test(data)
     ? { ...file, data: new Blob([data], { type: 'image/svg+xml' }) }
@@ -113,9 +113,9 @@ function textOf(data: NamedFile['data']): string {
   if (!isBytes(data)) {
     return ''; // a `Blob` can only be read asynchronously
   }
-  return latin(ArrayBuffer.isView(data) ? data : new Uint8Array(data));
+  return decodeLatin1(ArrayBuffer.isView(data) ? data : new Uint8Array(data));
 }
 
-function latin(bytes: Uint8Array): string {
+function decodeLatin1(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes.subarray(0, 256));
 }

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { isRecord, type OpenRecord } from '../core/values.js';
 import type { SchemasFor } from '../core/call/route.js';
 import { filterWarnings } from './shared/filters.js';
-import { listQuery, id, lenient, open } from './shared/values.schemas.js';
+import { listQuery, id, makeLenient, open } from './shared/values.schemas.js';
 import type { routes } from './workflows.js';
 import type {
   Workflow,
@@ -79,29 +79,33 @@ const executionQuery = z.looseObject({
 export const schemas = {
   list: { query: listQuery, returns: workflow },
   fields: { returns: open },
-  create: { body: workflowCreate, returns: lenient<Workflow>(workflow), warnings: createWarnings },
+  create: {
+    body: workflowCreate,
+    returns: makeLenient<Workflow>(workflow),
+    warnings: createWarnings,
+  },
   get: { returns: graph },
-  update: { body: workflowUpdate, returns: lenient<Workflow>(workflow) },
+  update: { body: workflowUpdate, returns: makeLenient<Workflow>(workflow) },
   delete: { returns: open },
   steps: {
     create: {
       body: z.extend(stepUpdate, { type: z.enum(stepTypes) }),
-      returns: lenient<WorkflowStep>(step),
+      returns: makeLenient<WorkflowStep>(step),
       warnings: conditionWarnings,
     },
     update: {
       body: stepUpdate,
-      returns: lenient<WorkflowStep>(step),
+      returns: makeLenient<WorkflowStep>(step),
       warnings: conditionWarnings,
     },
     delete: { query: z.looseObject({ splice: z.optional(z.boolean()) }), returns: open },
   },
   transitions: {
-    create: { body: transitionCreate, returns: lenient<WorkflowTransition>(transition) },
+    create: { body: transitionCreate, returns: makeLenient<WorkflowTransition>(transition) },
     delete: { returns: open },
   },
   executions: {
-    start: { body: executionStart, returns: lenient<WorkflowExecution>(execution) },
+    start: { body: executionStart, returns: makeLenient<WorkflowExecution>(execution) },
     list: { query: executionQuery, returns: execution },
     get: { returns: execution },
     cancel: { returns: open },

@@ -1,4 +1,4 @@
-import { csvText } from '../../messaging/csv.js';
+import { formatCsv } from '../../messaging/csv.js';
 
 type CsvRow = Readonly<Record<string, unknown>>;
 
@@ -30,7 +30,7 @@ export function createContactsCsv(
   };
   const cells = rows.map((row) => names.map((name) => escapeFormula(name, cellOf(row[name]))));
   const header = names.map((name) => escapeFormula('the header', name));
-  return { text: csvText(header, cells), notes: [...lossesOf(rows), ...notesOf(escaped)] };
+  return { text: formatCsv(header, cells), notes: [...lossesOf(rows), ...notesOf(escaped)] };
 }
 
 function cellOf(value: unknown): string {

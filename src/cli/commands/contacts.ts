@@ -6,10 +6,10 @@ import type { Contact } from 'postreel/messaging';
 import { messageOf } from '../../core/errors.js';
 import {
   columnsOf,
-  isNameOfLeavers,
-  unclearColumns,
+  isUnsubscribedName,
+  findUnclearColumns,
 } from '../../messaging/contacts/import-columns.js';
-import { headerOf, lineNumbers, survey } from '../../messaging/contacts/import.js';
+import { headerOf, findLineNumbers, survey } from '../../messaging/contacts/import.js';
 import {
   ask,
   canAsk,
@@ -115,7 +115,7 @@ export const contacts = [
           columns: read.columns,
           become: become.length > 0 ? become : undefined,
           subscribed: formatSubscriptions(read),
-          otherwise: read.says.nothing > 0 ? formatDefault(statement) : undefined,
+          otherwise: read.subscriptions.nothing > 0 ? formatDefault(statement) : undefined,
           wrong: read.wrong > 0 ? formatCount(read.wrong, 'row') : undefined,
         },
         run: () => importFile({ file, from, rows: read.rows, statement }, messaging, context),
@@ -194,10 +194,10 @@ async function statementOf(input: ImportInput, context: Context): Promise<Statem
   const rules = rulesOf(statement);
   const header = await headerOf(createReadStream(file));
   const found = columnsOf(header, { ...rules, isStated: true, allowsUnclear: true }, true);
-  const [unclear] = unclearColumns(header, rules.named);
+  const [unclear] = findUnclearColumns(header, rules.named);
   const names = header.map((name) => `"${name}"`).join(', ');
   if (unclear !== undefined) {
-    const plain = isNameOfLeavers(unclear)
+    const plain = isUnsubscribedName(unclear)
       ? ''
       : `--columns "${unclear}=subscribed" if its yes means subscribed, `;
     throw new CommandEnd(
@@ -205,7 +205,7 @@ async function statementOf(input: ImportInput, context: Context): Promise<Statem
       `The column "${unclear}" says who is subscribed, or who is not. Name it: ${plain}--columns "${unclear}=not:subscribed" if its yes, or a date, means unsubscribed, --columns "${unclear}=…" to keep it as a custom field, or --columns "${unclear}=" to drop it. The columns are ${names}.`,
     );
   }
-  if (rules.isStated || found.subscribedAt >= 0) {
+  if (rules.isStated || found.subscribedIndex >= 0) {
     return statement;
   }
   if (yes || !canAsk(context)) {
@@ -268,7 +268,7 @@ async function importFile(
   const indexes = new Set([...failed, ...unknown].map(({ index }) => index));
   const numbers =
     indexes.size > 0
-      ? await lineNumbers(createReadStream(file), indexes)
+      ? await findLineNumbers(createReadStream(file), indexes)
       : new Map<number, number>();
   for (const [word, rowsOf] of [['failed', failed] as const, ['unknown', unknown] as const]) {
     for (const line of linesOf(rowsOf, numbers)) {

@@ -36,13 +36,13 @@ export interface Columns {
   readonly names: readonly string[];
   /** The fields that are imported, without `subscribed`. */
   readonly fields: readonly string[];
-  readonly places: readonly number[];
+  readonly indexes: readonly number[];
   /** The `read` function of each field, in the order of `fields`; `undefined` if every text is sent unchanged. */
   readonly readers: readonly (ReadCell | undefined)[] | undefined;
   /** Which fields `columns` does not name, in the order of `fields`. */
   readonly isUnnamed: readonly boolean[];
   /** The column of the subscription: its place, or -1. */
-  readonly subscribedAt: number;
+  readonly subscribedIndex: number;
   readonly subscription: ColumnTarget | undefined;
   /** Whether the column with the subscription is called `subscribed`. */
   readonly hasOwnSubscription: boolean;
@@ -80,43 +80,44 @@ const subscriptionNames = new Set([
 
 /** Whether a column of this name can only mean the subscription. */
 export function isSubscriptionName(name: string): boolean {
-  const squeezed = squeeze(name);
-  return subscriptionNames.has(squeezed) || /^optedoutofemail/.test(squeezed);
+  const normalized = normalizeName(name);
+  return subscriptionNames.has(normalized) || /^optedoutofemail/.test(normalized);
 }
 
 /** Does a yes, or a date, in a column with this name mean that the contact has left? */
-export function isNameOfLeavers(name: string): boolean {
+export function isUnsubscribedName(name: string): boolean {
   return (
-    isSubscriptionName(name) && /unsub|opt(ed)?out|blacklist|donot|suppress/.test(squeeze(name))
+    isSubscriptionName(name) &&
+    /unsub|opt(ed)?out|blacklist|donot|suppress/.test(normalizeName(name))
   );
 }
 
-function squeeze(name: string): string {
+function normalizeName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]+/g, '');
 }
 
 /** Reads the option `columns`. */
-export function columnsOption(
+export function parseColumnsOption(
   given: ImportAllOptions['columns'] = {},
 ): ReadonlyMap<string, ColumnTarget | null> {
   const named = new Map<string, ColumnTarget | null>();
   for (const [column, value] of Object.entries(given) as [string, unknown][]) {
     const key = keyOf(column);
-    const target = value === null ? null : targetOption(value);
+    const target = value === null ? null : parseTarget(value);
     if (target === undefined) {
-      throw refusal(
+      throw invalidColumns(
         `\`columns\` must give "${column}" the name of a field, or \`null\` to drop it, or \`{ field, read }\` with a function that reads the text of a cell`,
       );
     }
     if (named.has(key)) {
-      throw refusal(`\`columns\` names "${column.trim()}" twice`);
+      throw invalidColumns(`\`columns\` names "${column.trim()}" twice`);
     }
     named.set(key, target);
   }
   return named;
 }
 
-function targetOption(value: unknown): ColumnTarget | undefined {
+function parseTarget(value: unknown): ColumnTarget | undefined {
   const { field, read } = (typeof value === 'string' ? { field: value } : Object(value)) as {
     field?: unknown;
     read?: unknown;
@@ -141,7 +142,7 @@ export function columnsOf(
   isFile: boolean,
   dataNames: readonly string[] = [],
 ): Columns {
-  const names = distinct(header, rules.warn);
+  const names = makeUnique(header, rules.warn);
   if (isFile) {
     requireNamed(names, rules);
   }
@@ -150,12 +151,12 @@ export function columnsOf(
   const targets = names.map((name) => targetOf(name, rules, isRecord));
   const found = targets.some((target) => target?.field === 'email')
     ? -1
-    : emailColumn(names, targets, isFile);
+    : findEmailColumn(names, targets, isFile);
   const fields = targets.map((target, at) => (at === found ? 'email' : (target?.field ?? null)));
   const twice = fields.find((field, at) => field && fields.indexOf(field) < at);
   if (twice) {
-    throw refusal(
-      `Two columns would be the field \`${twice}\`. Give one another name, or drop it: \`columns: { "…": null }\`. ${listed(names)}`,
+    throw invalidColumns(
+      `Two columns would be the field \`${twice}\`. Give one another name, or drop it: \`columns: { "…": null }\`. ${joinNames(names)}`,
     );
   }
   if (isFile) {
@@ -167,21 +168,21 @@ export function columnsOf(
   for (const field of fields) {
     warnReserved(field, rules);
   }
-  const subscribedAt = fields.indexOf('subscribed');
-  const places = fields.flatMap((field, at) => (field && at !== subscribedAt ? [at] : []));
-  const readers = places.map((at) => targets[at]?.read);
-  const isUnnamed = places.map(
+  const subscribedIndex = fields.indexOf('subscribed');
+  const indexes = fields.flatMap((field, at) => (field && at !== subscribedIndex ? [at] : []));
+  const readers = indexes.map((at) => targets[at]?.read);
+  const isUnnamed = indexes.map(
     (at) => at >= names.length || !rules.named.has(keyOf(names[at] ?? '')),
   );
-  const hasOwnSubscription = keyOf(names[subscribedAt] ?? '') === 'subscribed';
+  const hasOwnSubscription = keyOf(names[subscribedIndex] ?? '') === 'subscribed';
   return {
     names: [...names, ...dataNames],
-    places,
-    fields: places.map((at) => fields[at] ?? ''),
+    indexes,
+    fields: indexes.map((at) => fields[at] ?? ''),
     readers: readers.some((read) => read !== undefined) ? readers : undefined,
     isUnnamed,
-    subscribedAt,
-    subscription: targets[subscribedAt] ?? undefined,
+    subscribedIndex,
+    subscription: targets[subscribedIndex] ?? undefined,
     hasOwnSubscription,
     isRecord: isRecord && hasOwnSubscription,
     nameless: fields.flatMap((field, at) => (field === '' ? [at] : [])),
@@ -205,7 +206,7 @@ function requireNamed(names: readonly string[], { named }: ColumnRules): void {
   const there = new Set(names.map(keyOf));
   const missing = [...named.keys()].find((key) => !there.has(key));
   if (missing !== undefined) {
-    throw refusal(`\`columns\` names "${missing}", which is not there. ${listed(names)}`);
+    throw invalidColumns(`\`columns\` names "${missing}", which is not there. ${joinNames(names)}`);
   }
 }
 
@@ -213,7 +214,7 @@ function requireNamed(names: readonly string[], { named }: ColumnRules): void {
  * The columns whose names can only mean the subscription, and that `columns` does not name. A column of people who
  * have left is unclear as a plain `subscribed` too: its yes would subscribe them.
  */
-export function unclearColumns(
+export function findUnclearColumns(
   names: readonly string[],
   named: ColumnRules['named'],
 ): readonly string[] {
@@ -223,12 +224,12 @@ export function unclearColumns(
       return isSubscriptionName(name);
     }
     const isPlain = target?.field === 'subscribed' && !target.read && !target.isInverted;
-    return isPlain && isNameOfLeavers(name);
+    return isPlain && isUnsubscribedName(name);
   });
 }
 
 /** A target for a column whose yes, or whose date, means that the contact has left. */
-const readLeavers =
+const readUnsubscribed =
   "{ field: 'subscribed', read: (text) => ['', 'no', 'false', '0'].includes(text.toLowerCase()) }";
 
 /** A target for a column of words. */
@@ -236,14 +237,14 @@ const readWord = "{ field: 'subscribed', read: (text) => text === '…' }";
 
 /** Refuses a column whose name can only mean the subscription, until `columns` names it. */
 function requireClear(names: readonly string[], { named, allowsUnclear }: ColumnRules): void {
-  const [first] = allowsUnclear ? [] : unclearColumns(names, named);
+  const [first] = allowsUnclear ? [] : findUnclearColumns(names, named);
   if (first !== undefined) {
-    const isOfLeavers = isNameOfLeavers(first);
-    const meaning = isOfLeavers
-      ? `\`"${first}": ${readLeavers}\`, since its yes, or its date, means that somebody has left (\`read\` returns true for a person who is subscribed)`
+    const isUnsubscribed = isUnsubscribedName(first);
+    const meaning = isUnsubscribed
+      ? `\`"${first}": ${readUnsubscribed}\`, since its yes, or its date, means that somebody has left (\`read\` returns true for a person who is subscribed)`
       : `\`"${first}": 'subscribed'\` if its yes means subscribed, or \`"${first}": ${readWord}\` if it has other words (\`read\` returns true for a person who is subscribed)`;
-    throw refusal(
-      `The column "${first}" says who is subscribed, or who is not. Name it in \`columns\`: ${meaning}. \`"${first}": '…'\` keeps it as a custom field, and \`"${first}": null\` drops it. ${listed(names)}`,
+    throw invalidColumns(
+      `The column "${first}" says who is subscribed, or who is not. Name it in \`columns\`: ${meaning}. \`"${first}": '…'\` keeps it as a custom field, and \`"${first}": null\` drops it. ${joinNames(names)}`,
     );
   }
 }
@@ -257,12 +258,14 @@ function requireStatement(names: readonly string[], { named, isStated }: ColumnR
   if (isStated || names.some(isSubscribed)) {
     return;
   }
-  const unclear = unclearColumns(names, named);
-  const ofLeavers = unclear.find(isNameOfLeavers) ?? '…';
-  const ofReaders = unclear.find((name) => !isNameOfLeavers(name)) ?? '…';
-  const status = names.find((name) => unclear.length === 0 && squeeze(name).endsWith('status'));
-  throw refusal(
-    `This import does not say who is subscribed. Say it in one of three ways. \`newContacts: 'subscribed'\` or \`newContacts: 'unsubscribed'\`: existing contacts keep their state, and new ones get this one. A column \`subscribed\`: \`columns: { "${ofReaders}": 'subscribed' }\` if its yes means subscribed, \`columns: { "${status ?? '…'}": { field: 'subscribed', read: (text) => text.toLowerCase() === 'active' } }\` if its word "active" means subscribed, or \`columns: { "${ofLeavers}": ${readLeavers} }\` if its yes, or a date in it, means that somebody has left. \`subscribed: true\` or \`subscribed: false\`: for every row, existing contacts included. ${listed(names)}`,
+  const unclear = findUnclearColumns(names, named);
+  const unsubscribedColumns = unclear.find(isUnsubscribedName) ?? '…';
+  const subscribedColumns = unclear.find((name) => !isUnsubscribedName(name)) ?? '…';
+  const status = names.find(
+    (name) => unclear.length === 0 && normalizeName(name).endsWith('status'),
+  );
+  throw invalidColumns(
+    `This import does not say who is subscribed. Say it in one of three ways. \`newContacts: 'subscribed'\` or \`newContacts: 'unsubscribed'\`: existing contacts keep their state, and new ones get this one. A column \`subscribed\`: \`columns: { "${subscribedColumns}": 'subscribed' }\` if its yes means subscribed, \`columns: { "${status ?? '…'}": { field: 'subscribed', read: (text) => text.toLowerCase() === 'active' } }\` if its word "active" means subscribed, or \`columns: { "${unsubscribedColumns}": ${readUnsubscribed} }\` if its yes, or a date in it, means that somebody has left. \`subscribed: true\` or \`subscribed: false\`: for every row, existing contacts included. ${joinNames(names)}`,
   );
 }
 
@@ -304,7 +307,7 @@ function fieldOf(name: string): string {
 }
 
 /** Finds the column of the addresses if no column is called `email`, by common spellings such as `E-Mail Address`. */
-function emailColumn(
+function findEmailColumn(
   names: readonly string[],
   targets: readonly (ColumnTarget | undefined)[],
   isFile: boolean,
@@ -315,15 +318,15 @@ function emailColumn(
   const [only, ...others] = alike;
   if (only === undefined) {
     if (!isFile) {
-      throw invalidRequest([{ field: 'email', message: `is missing. ${listed(names)}` }]);
+      throw invalidRequest([{ field: 'email', message: `is missing. ${joinNames(names)}` }]);
     }
-    throw refusal(
-      `There is no column \`email\`. Name yours: \`columns: { "…": 'email' }\`. If this is one column of several, name what separates them: \`separator: ';'\`. ${listed(names)}`,
+    throw invalidColumns(
+      `There is no column \`email\`. Name yours: \`columns: { "…": 'email' }\`. If this is one column of several, name what separates them: \`separator: ';'\`. ${joinNames(names)}`,
     );
   }
   if (others.length > 0) {
-    throw refusal(
-      `Several columns may hold the address. Name one: \`columns: { "…": 'email' }\`. ${listed(names)}`,
+    throw invalidColumns(
+      `Several columns may hold the address. Name one: \`columns: { "…": 'email' }\`. ${joinNames(names)}`,
     );
   }
   return only;
@@ -334,7 +337,7 @@ function emailColumn(
  * value is lost and `columns` can name either. Further columns without a name get blanks as their names: a
  * reported row then shows all of them, and `columns: { '': null }` drops them.
  */
-function distinct(header: readonly string[], warn: (message: string) => void): readonly string[] {
+function makeUnique(header: readonly string[], warn: (message: string) => void): readonly string[] {
   const seen = new Set(header);
   const taken = new Set<string>();
   return header.map((name) => {
@@ -381,19 +384,19 @@ function warnReserved(field: string | null, { data, warn }: ColumnRules): void {
   }
   const message = `The column \`${field}\` is a reserved field, which the service drops: ${reservedKeys[field]}`;
   if (data.reserved === 'throw') {
-    throw refusal(`${message}. Drop it: \`columns: { "${field}": null }\``);
+    throw invalidColumns(`${message}. Drop it: \`columns: { "${field}": null }\``);
   }
   if (data.reserved !== 'send') {
     warn(`${message}.`);
   }
 }
 
-function listed(names: readonly string[]): string {
-  const short = (name: string) => (name.length > 50 ? `${name.slice(0, 50)}…` : name); // the file may not be CSV at all
-  const shown = names.slice(0, 50).map((name) => `"${short(name)}"`);
+function joinNames(names: readonly string[]): string {
+  const shorten = (name: string) => (name.length > 50 ? `${name.slice(0, 50)}…` : name); // the file may not be CSV at all
+  const shown = names.slice(0, 50).map((name) => `"${shorten(name)}"`);
   return `The columns are ${shown.join(', ')}${names.length > shown.length ? ', …' : ''}`;
 }
 
-function refusal(message: string): Error {
+function invalidColumns(message: string): Error {
   return invalidRequest([{ field: '', message }]);
 }

@@ -2,7 +2,7 @@ import { invalidRequest, type ReportedRow } from '../../core/errors.js';
 import type { NamedFile } from '../../core/values.js';
 import type { Batch } from '../bulk.js';
 import type { ContactLookup, ContactLookupResult } from '../contacts.types.js';
-import { csvText } from '../csv.js';
+import { formatCsv } from '../csv.js';
 import { limits } from '../limits.js';
 import { emailKey } from '../shared/values.js';
 import type { ImportEntry, ReadyRow } from './import-rows.js';
@@ -26,7 +26,7 @@ import type { ImportEntry, ReadyRow } from './import-rows.js';
 const maxBytes = 512 * 1024;
 
 /** Finds out which of the addresses belong to contacts. */
-export type LookUp = (body: ContactLookup) => PromiseLike<ContactLookupResult>;
+export type LookUpContacts = (body: ContactLookup) => PromiseLike<ContactLookupResult>;
 
 /** Consecutive rows of an import. */
 export class Stretch {
@@ -119,15 +119,15 @@ const isPlain = /^[ !#-+\--~]*$/;
 /** Yields the files of a stretch. The caller sends each file before it requests the next one. */
 export async function* filesOf(
   stretch: Stretch,
-  lookUp: LookUp,
+  lookUp: LookUpContacts,
 ): AsyncGenerator<Batch<object, NamedFile>, void, undefined> {
   const { first, next } = stretch;
   let rows: readonly ReadyRow[] = stretch.rows;
   let refused: readonly ReportedRow<object>[] = stretch.refused;
   while (rows.length + refused.length > 0) {
-    const round = divide(rows, await statesOf(rows, lookUp));
+    const round = divideRows(rows, await findExisting(rows, lookUp));
     refused = [...refused, ...round.refused];
-    const files = [round.stating, round.silent]
+    const files = [round.withSubscribed, round.withoutSubscribed]
       .filter(({ length }) => length > 0)
       .sort(([one], [other]) => indexOf(one) - indexOf(other));
     for (const [at, file] of (files.length > 0 ? files : [[]]).entries()) {
@@ -140,39 +140,42 @@ export async function* filesOf(
 }
 
 /** A row with the `subscribed` value that is sent for it. */
-interface PlacedInFile {
+interface FileRow {
   readonly row: ReadyRow;
   readonly subscribed: boolean | undefined;
 }
 
-function indexOf(placed: PlacedInFile | undefined): number {
-  return placed?.row.index ?? 0;
+function indexOf(fileRows: FileRow | undefined): number {
+  return fileRows?.row.index ?? 0;
 }
 
-interface Round {
-  readonly stating: PlacedInFile[];
-  readonly silent: PlacedInFile[];
+interface ImportRound {
+  readonly withSubscribed: FileRow[];
+  readonly withoutSubscribed: FileRow[];
   /** The rows that wait for the next round. */
   readonly held: ReadyRow[];
   readonly refused: ReportedRow<object>[];
 }
 
-function divide(rows: readonly ReadyRow[], states: ReadonlyMap<string, boolean>): Round {
-  const round: Round = { stating: [], silent: [], held: [], refused: [] };
-  const files = new Map<string, PlacedInFile[]>(); // the file of each address
+function divideRows(
+  rows: readonly ReadyRow[],
+  existsByEmail: ReadonlyMap<string, boolean>,
+): ImportRound {
+  const round: ImportRound = { withSubscribed: [], withoutSubscribed: [], held: [], refused: [] };
+  const files = new Map<string, FileRow[]>(); // the file of each address
   const held = new Set<string>();
-  const isStating = rows[0]?.subscribed !== undefined;
+  const hasSubscribed = rows[0]?.subscribed !== undefined;
   const isOneFile = rows.every(
-    ({ isLookedUp, subscribed }) => !isLookedUp && (subscribed !== undefined) === isStating,
+    ({ isLookedUp, subscribed }) => !isLookedUp && (subscribed !== undefined) === hasSubscribed,
   );
   for (const row of rows) {
-    const exists = row.isLookedUp ? states.get(emailKey(row.email)) : undefined;
+    const exists = row.isLookedUp ? existsByEmail.get(emailKey(row.email)) : undefined;
     if (row.isLookedUp && exists === undefined) {
-      round.refused.push({ row: row.row, index: row.index, error: notLookedUp() });
+      round.refused.push({ row: row.row, index: row.index, error: notLookedUpError() });
       continue;
     }
     const subscribed = exists === false ? false : row.subscribed;
-    const file = subscribed === undefined ? round.silent : round.stating;
+    const file = subscribed === undefined ? round.withoutSubscribed : round.withSubscribed;
     if (!isOneFile) {
       const key = emailKey(row.email);
       const earlier = files.get(key);
@@ -191,9 +194,9 @@ function divide(rows: readonly ReadyRow[], states: ReadonlyMap<string, boolean>)
 /**
  * Looks up the contacts of the rows that have `isLookedUp`. The result says by address whether the contact exists.
  */
-async function statesOf(
+async function findExisting(
   rows: readonly ReadyRow[],
-  lookUp: LookUp,
+  lookUp: LookUpContacts,
 ): Promise<ReadonlyMap<string, boolean>> {
   const emails = new Map<string, string>();
   for (const { email, isLookedUp } of rows) {
@@ -202,7 +205,7 @@ async function statesOf(
     }
   }
   const all = [...emails.values()];
-  const states = new Map<string, boolean>();
+  const existsByEmail = new Map<string, boolean>();
   for (let at = 0; at < all.length; at += limits.lookupEmails) {
     const result = await lookUp({ emails: all.slice(at, at + limits.lookupEmails) });
     for (const [name, exists] of [
@@ -214,15 +217,15 @@ async function statesOf(
         const text =
           typeof email === 'string' ? email : (Object(email) as { email?: unknown }).email;
         if (typeof text === 'string') {
-          states.set(emailKey(text), exists);
+          existsByEmail.set(emailKey(text), exists);
         }
       }
     }
   }
-  return states;
+  return existsByEmail;
 }
 
-function notLookedUp(): Error {
+function notLookedUpError(): Error {
   const message =
     'is in neither list of `contacts.lookup()`, so it is not known whether the contact exists. Nothing was sent for this row';
   return invalidRequest([{ field: 'email', message }]);
@@ -233,22 +236,24 @@ interface FileFacts extends Pick<Batch<object, NamedFile>, 'refused' | 'next'> {
 }
 
 function fileOf(
-  placed: readonly PlacedInFile[],
+  fileRows: readonly FileRow[],
   { first, refused, next }: FileFacts,
 ): Batch<object, NamedFile> {
-  const rows = placed.map(({ row }) => row);
+  const rows = fileRows.map(({ row }) => row);
   const columns = [
     ...new Set(rows.flatMap(({ fields }, at) => (fields === rows[at - 1]?.fields ? [] : fields))),
   ];
   const isOne = rows.every(({ fields }) => fields === rows[0]?.fields);
-  const cellsOf = isOne ? (row: ReadyRow) => row.cells : (row: ReadyRow) => inColumns(row, columns);
-  const isStating = placed[0]?.subscribed !== undefined;
-  const data = placed.map(({ row, subscribed }) =>
-    isStating ? [...cellsOf(row), String(subscribed)] : cellsOf(row),
+  const cellsOf = isOne
+    ? (row: ReadyRow) => row.cells
+    : (row: ReadyRow) => orderCells(row, columns);
+  const hasSubscribed = fileRows[0]?.subscribed !== undefined;
+  const data = fileRows.map(({ row, subscribed }) =>
+    hasSubscribed ? [...cellsOf(row), String(subscribed)] : cellsOf(row),
   );
-  const header = isStating ? [...columns, 'subscribed'] : columns;
+  const header = hasSubscribed ? [...columns, 'subscribed'] : columns;
   return {
-    body: { data: csvText(header, data), filename: `contacts-${first}.csv` },
+    body: { data: formatCsv(header, data), filename: `contacts-${first}.csv` },
     rows,
     refused,
     next,
@@ -259,7 +264,7 @@ function fileOf(
   };
 }
 
-function inColumns({ fields, cells }: ReadyRow, columns: readonly string[]): readonly string[] {
+function orderCells({ fields, cells }: ReadyRow, columns: readonly string[]): readonly string[] {
   const places = new Map(fields.map((name, at) => [name, at]));
   return columns.map((name) => cells[places.get(name) ?? -1] ?? '');
 }

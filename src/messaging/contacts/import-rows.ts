@@ -51,7 +51,7 @@ export type ImportEntry = ReadyRow | (ReportedRow<object> & { readonly cells?: u
 /** Whether the contact of a row is subscribed. */
 interface Subscription {
   /** The value of the row; `undefined` if the row has none. */
-  readonly says: boolean | undefined;
+  readonly ownSubscribed: boolean | undefined;
   /** The value that is sent for the row; `undefined` sends none. */
   readonly subscribed: boolean | undefined;
   /** If true, the contact is looked up first, and gets `subscribed: false` if it does not exist yet. */
@@ -63,7 +63,7 @@ interface Subscription {
   readonly isRecord: boolean;
 }
 
-interface Problem {
+interface RowProblem {
   readonly field: string;
   readonly message: string;
 }
@@ -80,7 +80,7 @@ export async function* readRows(
     for (const piece of block) {
       const isText = isTextPiece(piece);
       if (isText ? objects : text) {
-        throw refusal('the rows of an import are objects or text, not both');
+        throw invalidRow('the rows of an import are objects or text, not both');
       }
       if (isText) {
         text ??= new TextRows(rules);
@@ -107,7 +107,7 @@ export class TextRows {
   readonly #dates: DateCheck;
   #layout: Layout | undefined;
   /** The start of the file, held back until more than `lookAhead` characters are decoded. */
-  #held: HeldText | undefined = new HeldText();
+  #held: BufferedText | undefined = new BufferedText();
   #mayBeDamaged = false;
   #index = 0;
 
@@ -180,30 +180,30 @@ export class TextRows {
     }
     const { field, message } = checked;
     const error = invalidRequest([{ field, message: `line ${line}: ${message}` }]);
-    return { row: rowObject(layout.names, fields), index, error };
+    return { row: createRowObject(layout.names, fields), index, error };
   }
 
-  #checked(fields: readonly string[], layout: Layout): Checked | Problem {
+  #checked(fields: readonly string[], layout: Layout): CheckedCells | RowProblem {
     const nameless = namelessProblem(layout, (at) => fields[at]);
     if (nameless) {
       return nameless;
     }
     // Nearly every import takes all columns in their order: then the fields are the cells.
-    const isWhole = layout.isWhole && fields.length === layout.places.length;
-    const cells = isWhole ? fields : layout.places.map((at) => fields[at] ?? '');
-    const word = layout.subscribedAt < 0 ? undefined : (fields[layout.subscribedAt] ?? '');
+    const isWhole = layout.isWhole && fields.length === layout.indexes.length;
+    const cells = isWhole ? fields : layout.indexes.map((at) => fields[at] ?? '');
+    const word = layout.subscribedIndex < 0 ? undefined : (fields[layout.subscribedIndex] ?? '');
     const given = { cells, word, isRecord: layout.isRecord };
     const checks = { rules: this.#rules, dates: this.#dates, mayBeDamaged: this.#mayBeDamaged };
     return checkRow(given, layout, checks);
   }
 }
 
-function csvProblem(message: string): Problem {
+function csvProblem(message: string): RowProblem {
   return { field: 'csv', message };
 }
 
 /** Builds the object that a report shows for a row of a file: the text of every column under its name. */
-function rowObject(names: readonly string[], texts: readonly string[]): object {
+function createRowObject(names: readonly string[], texts: readonly string[]): object {
   const row: Record<string, unknown> = Object.fromEntries(
     names.map((name, at) => [name, texts[at] ?? '']),
   );
@@ -217,7 +217,7 @@ function rowObject(names: readonly string[], texts: readonly string[]): object {
 const minBlock = 64 * 1024;
 
 /** Text that is held back, joined into a few large blocks. */
-class HeldText {
+class BufferedText {
   length = 0;
   readonly #blocks: string[] = [];
   #pieces: string[] = [];
@@ -251,17 +251,17 @@ class HeldText {
 class TextRow implements ReadyRow {
   readonly index: number;
   readonly cells: readonly string[];
-  readonly says: boolean | undefined;
+  readonly ownSubscribed: boolean | undefined;
   readonly subscribed: boolean | undefined;
   readonly isLookedUp: boolean;
   readonly isRecord: boolean;
   readonly #layout: Layout;
   readonly #texts: readonly string[];
 
-  constructor(index: number, layout: Layout, texts: readonly string[], checked: Checked) {
+  constructor(index: number, layout: Layout, texts: readonly string[], checked: CheckedCells) {
     this.index = index;
     this.cells = checked.cells;
-    this.says = checked.says;
+    this.ownSubscribed = checked.ownSubscribed;
     this.subscribed = checked.subscribed;
     this.isLookedUp = checked.isLookedUp;
     this.isRecord = checked.isRecord;
@@ -274,11 +274,11 @@ class TextRow implements ReadyRow {
   }
 
   get email(): string {
-    return this.cells[this.#layout.emailAt] ?? '';
+    return this.cells[this.#layout.emailIndex] ?? '';
   }
 
   get row(): object {
-    return rowObject(this.#layout.names, this.#texts);
+    return createRowObject(this.#layout.names, this.#texts);
   }
 }
 
@@ -358,14 +358,14 @@ class ObjectRows {
     if (nameless) {
       throw invalidRequest([nameless]);
     }
-    const cells = layout.places.map((at, place) =>
+    const cells = layout.indexes.map((at, place) =>
       layout.readers?.[place]
         ? textOf(values[at])
         : cellOf(layout.fields[place] ?? '', values[at], this.#rules.data),
     );
     const isRecordRow = layout.isRecord || (isOneRecord && layout.hasOwnSubscription);
-    const { subscribedAt, subscription } = layout;
-    const said = values[subscribedAt];
+    const { subscribedIndex, subscription } = layout;
+    const said = values[subscribedIndex];
     const isRead = subscription?.read !== undefined || subscription?.isInverted;
     const word = said === undefined ? undefined : isRead ? textOf(said) : wordOf(said);
     const row = { cells, word, isRecord: isRecordRow };
@@ -374,7 +374,7 @@ class ObjectRows {
     if ('message' in checked) {
       throw invalidRequest([checked]);
     }
-    return { ...checked, fields: layout.fields, email: checked.cells[layout.emailAt] ?? '' };
+    return { ...checked, fields: layout.fields, email: checked.cells[layout.emailIndex] ?? '' };
   }
 
   #layoutOf(names: readonly string[], dataNames: readonly string[]): Layout {
@@ -456,7 +456,7 @@ interface Layout extends Columns {
   /** Whether all fields of a CSV row are imported in their order, so that they are the cells without a copy. */
   readonly isWhole: boolean;
   /** The index of the address among the cells. */
-  readonly emailAt: number;
+  readonly emailIndex: number;
 }
 
 function fileLayout(header: readonly string[], rules: ImportRules): Layout {
@@ -464,15 +464,15 @@ function fileLayout(header: readonly string[], rules: ImportRules): Layout {
 }
 
 function layoutOf(columns: Columns): Layout {
-  const { places, names, fields } = columns;
-  const isWhole = places.length === names.length && places.every((place, at) => place === at);
-  return { ...columns, isWhole, emailAt: fields.indexOf('email') };
+  const { indexes, names, fields } = columns;
+  const isWhole = indexes.length === names.length && indexes.every((place, at) => place === at);
+  return { ...columns, isWhole, emailIndex: fields.indexOf('email') };
 }
 
 function namelessProblem(
   { nameless }: Columns,
   textAt: (at: number) => string | undefined,
-): Problem | undefined {
+): RowProblem | undefined {
   const found = nameless.find((at) => (textAt(at) ?? '').trim() !== '');
   return found === undefined
     ? undefined
@@ -489,7 +489,7 @@ interface GivenRow {
   readonly isRecord: boolean;
 }
 
-interface Checked extends Subscription {
+interface CheckedCells extends Subscription {
   readonly cells: readonly string[];
 }
 
@@ -505,15 +505,15 @@ function checkRow(
   given: GivenRow,
   layout: Layout,
   { rules, dates, mayBeDamaged }: RowChecks,
-): Checked | Problem {
-  const { fields, emailAt, readers } = layout;
+): CheckedCells | RowProblem {
+  const { fields, emailIndex, readers } = layout;
   const read = readers ? readCells(given.cells, fields, readers) : given.cells;
   if ('message' in read) {
     return read;
   }
-  const text = read[emailAt] ?? '';
+  const text = read[emailIndex] ?? '';
   const email = normalizeEmail(text);
-  const cells = email === text ? read : read.map((cell, at) => (at === emailAt ? email : cell));
+  const cells = email === text ? read : read.map((cell, at) => (at === emailIndex ? email : cell));
   const problem = emailProblem(email);
   if (problem !== undefined) {
     return { field: 'email', message: problem };
@@ -522,9 +522,12 @@ function checkRow(
   if ('message' in subscription) {
     return subscription;
   }
-  const leaver = subscription.says === undefined ? leaverProblem(cells, layout, rules) : undefined;
-  if (leaver) {
-    return leaver;
+  const unsubscribed =
+    subscription.ownSubscribed === undefined
+      ? unsubscribedProblem(cells, layout, rules)
+      : undefined;
+  if (unsubscribed) {
+    return unsubscribed;
   }
   const damaged = mayBeDamaged ? cells.findIndex((cell) => cell.includes('\uFFFD')) : -1;
   if (damaged >= 0) {
@@ -536,15 +539,15 @@ function checkRow(
 }
 
 /** Refuses to subscribe by an option a contact whose row says in another column that it has left. */
-function leaverProblem(
+function unsubscribedProblem(
   cells: readonly string[],
   { fields, isUnnamed }: Layout,
   { newContacts, subscribed }: ImportRules,
-): Problem | undefined {
+): RowProblem | undefined {
   if (newContacts !== 'subscribed' && subscribed !== true) {
     return undefined;
   }
-  const at = cells.findIndex((cell, place) => isUnnamed[place] && isWordOfLeavers(cell));
+  const at = cells.findIndex((cell, place) => isUnnamed[place] && isUnsubscribedWord(cell));
   const field = fields[at];
   return field === undefined
     ? undefined
@@ -554,7 +557,7 @@ function leaverProblem(
       };
 }
 
-function isWordOfLeavers(cell: string): boolean {
+function isUnsubscribedWord(cell: string): boolean {
   // Nearly all cells end here: the pattern is for the few that may match.
   return (
     cell.length >= 8 && cell.length < 20 && /^(unsubscribed|opted[ _-]?out)$/i.test(cell.trim())
@@ -565,7 +568,7 @@ function readCells(
   texts: readonly string[],
   fields: readonly string[],
   readers: NonNullable<Columns['readers']>,
-): readonly string[] | Problem {
+): readonly string[] | RowProblem {
   const cells: string[] = [];
   for (const [at, text] of texts.entries()) {
     const read = readers[at];
@@ -608,15 +611,15 @@ function subscriptionOf(
   { word, isRecord }: GivenRow,
   layout: Layout,
   rules: ImportRules,
-): Subscription | Problem {
+): Subscription | RowProblem {
   const target = layout.subscription ?? subscriptionTarget(rules);
-  const says = readSubscription(word, target, layout.names[layout.subscribedAt]);
-  if (typeof says === 'object') {
-    return says;
+  const ownSubscribed = readSubscription(word, target, layout.names[layout.subscribedIndex]);
+  if (typeof ownSubscribed === 'object') {
+    return ownSubscribed;
   }
-  if (says !== undefined) {
-    const subscribed = isRecord && says ? undefined : says;
-    return { says, subscribed, isLookedUp: false, isRecord };
+  if (ownSubscribed !== undefined) {
+    const subscribed = isRecord && ownSubscribed ? undefined : ownSubscribed;
+    return { ownSubscribed, subscribed, isLookedUp: false, isRecord };
   }
   const { subscribed, newContacts, isStated } = rules;
   if (!isStated) {
@@ -625,19 +628,21 @@ function subscriptionOf(
     return { field: 'subscribed', message };
   }
   const isLookedUp = newContacts === 'unsubscribed';
-  return { says, subscribed, isLookedUp, isRecord: false };
+  return { ownSubscribed, subscribed, isLookedUp, isRecord: false };
 }
 
 function readSubscription(
   word: string | undefined,
   target: ColumnTarget | undefined,
   column = 'subscribed',
-): boolean | undefined | Problem {
-  const refuse = (message: string): Problem => ({ field: 'subscribed', message });
+): boolean | undefined | RowProblem {
+  const refuse = (message: string): RowProblem => ({ field: 'subscribed', message });
   if (target?.read) {
     try {
-      const says: unknown = target.read(word ?? '');
-      return typeof says === 'boolean' ? says : refuse('`read` must return true or false');
+      const ownSubscribed: unknown = target.read(word ?? '');
+      return typeof ownSubscribed === 'boolean'
+        ? ownSubscribed
+        : refuse('`read` must return true or false');
     } catch (error) {
       return refuse(messageOf(error));
     }
@@ -738,6 +743,6 @@ function cellOf(field: string, value: unknown, { emptyString }: DataOptions): st
   return text;
 }
 
-function refusal(message: string): Error {
+function invalidRow(message: string): Error {
   return invalidRequest([{ field: '', message }]);
 }

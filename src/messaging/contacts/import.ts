@@ -6,7 +6,7 @@ import { CsvDecoder, CsvReader, type CsvRecord } from '../csv.js';
 import { limits } from '../limits.js';
 import type { RowSource } from '../shared/row-source.js';
 import { columnsOf, type Columns } from './import-columns.js';
-import { filesOf, Stretch, type LookUp } from './import-files.js';
+import { filesOf, Stretch, type LookUpContacts } from './import-files.js';
 import {
   readRows,
   TextRows,
@@ -20,11 +20,11 @@ import {
 const maxTurnMs = 20;
 
 /** Splits the rows of an import into CSV files. Each file has only the columns of its rows. */
-export async function* importBatches(
+export async function* splitImport(
   rows: ImportSource,
   from: number,
   rules: ImportRules,
-  lookUp: LookUp,
+  lookUp: LookUpContacts,
 ): AsyncGenerator<Batch<object, NamedFile>, void, undefined> {
   let records = 0;
   try {
@@ -74,7 +74,7 @@ export interface Survey {
   readonly rows: number;
   readonly columns: readonly string[];
   /** The number of rows with a subscribed contact, with an unsubscribed one, and without a value. */
-  readonly says: { subscribed: number; unsubscribed: number; nothing: number };
+  readonly subscriptions: { subscribed: number; unsubscribed: number; nothing: number };
   /** The number of rows that fail before they are sent. */
   readonly wrong: number;
   /** The number of rows that are records that were read: `subscribed: true` is not sent for them. */
@@ -90,7 +90,7 @@ export async function survey(
   onRow?: (row: ReadyRow) => void,
 ): Promise<Survey> {
   const text = new TextRows(rules);
-  const says = { subscribed: 0, unsubscribed: 0, nothing: 0 };
+  const subscriptions = { subscribed: 0, unsubscribed: 0, nothing: 0 };
   let [rows, wrong, records, files] = [0, 0, 0, 0];
   let stretch = new Stretch(0);
   const add = (entry: ImportEntry) => {
@@ -99,7 +99,7 @@ export async function survey(
       wrong += 1;
       return;
     }
-    says[wordOf(entry.says)] += 1;
+    subscriptions[wordOf(entry.ownSubscribed)] += 1;
     records += entry.isRecord ? 1 : 0;
     if (!stretch.add(entry)) {
       files += stretch.files;
@@ -117,11 +117,11 @@ export async function survey(
     entries.forEach(add);
   }
   files += stretch.files;
-  return { rows, columns: text.header ?? [], says, wrong, records, files };
+  return { rows, columns: text.header ?? [], subscriptions, wrong, records, files };
 }
 
-function wordOf(says: boolean | undefined): keyof Survey['says'] {
-  return says === undefined ? 'nothing' : says ? 'subscribed' : 'unsubscribed';
+function wordOf(subscriptions: boolean | undefined): keyof Survey['subscriptions'] {
+  return subscriptions === undefined ? 'nothing' : subscriptions ? 'subscribed' : 'unsubscribed';
 }
 
 /** Reads the names of a file's columns. Stops at the first piece that completes the header. */
@@ -140,7 +140,7 @@ export async function headerOf(pieces: RowSource<string | Uint8Array>): Promise<
 }
 
 /** Finds the line of the file on which each of the given rows begins, by the index of the row. */
-export async function lineNumbers(
+export async function findLineNumbers(
   pieces: RowSource<string | Uint8Array>,
   indexes: ReadonlySet<number>,
 ): Promise<ReadonlyMap<number, number>> {
@@ -165,32 +165,35 @@ export async function lineNumbers(
 }
 
 // The maximum number of problems that one error lists.
-const maxSlips = 10;
+const maxProblems = 10;
 
 /**
  * Checks a file that is sent unchanged, and rejects content that the service could misread. Invalid addresses are
  * not rejected here: the job reports them. Resolves to a copy, so that later changes of the input have no effect.
  */
-export async function checkedFile(
+export async function checkFile(
   file: FileInput,
   rules: ImportRules,
 ): Promise<NamedFile | undefined> {
-  const named = namedFile(file);
+  const named = readFileInput(file);
   const data = named?.data;
   const isData = typeof data === 'string' || data instanceof Blob || isBytes(data);
   const blob = isData ? new Blob([data as BlobPart]) : undefined; // the type excludes bytes of a `SharedArrayBuffer`
   if (!blob || blob.size > limits.importBytes) {
     return undefined; // the call rejects the file with the reason when its request body is built
   }
-  const { slips, isSilent } = csvProblems(new Uint8Array(await blob.arrayBuffer()), rules);
-  if (slips.length > 0) {
-    const shown = slips.slice(0, maxSlips).join('; ');
-    const more = slips.length > maxSlips ? `; and ${slips.length - maxSlips} more` : '';
-    throw refusal(
+  const { problems, lacksSubscribed } = findCsvProblems(
+    new Uint8Array(await blob.arrayBuffer()),
+    rules,
+  );
+  if (problems.length > 0) {
+    const shown = problems.slice(0, maxProblems).join('; ');
+    const more = problems.length > maxProblems ? `; and ${problems.length - maxProblems} more` : '';
+    throw invalidFile(
       `The service could misread this file: ${shown}${more}. \`contacts.importAll()\` takes it as it is`,
     );
   }
-  if (isSilent) {
+  if (lacksSubscribed) {
     rules.warn(
       'The file has no column `subscribed`: new contacts become subscribed, and existing ones keep their state. With `contacts.importAll()` you say who is subscribed.',
     );
@@ -199,7 +202,7 @@ export async function checkedFile(
 }
 
 /** Returns the data of a file with its name and content type, if it has them. */
-function namedFile(file: FileInput): NamedFile | undefined {
+function readFileInput(file: FileInput): NamedFile | undefined {
   if (typeof file === 'string') {
     return undefined; // most likely a path
   }
@@ -213,46 +216,46 @@ function namedFile(file: FileInput): NamedFile | undefined {
  * Lists the parts of a file that the service could misread. `isSilent` is true if the file has rows and no column
  * `subscribed`.
  */
-function csvProblems(
+function findCsvProblems(
   bytes: Uint8Array,
   rules: ImportRules,
-): { readonly slips: readonly string[]; readonly isSilent: boolean } {
+): { readonly problems: readonly string[]; readonly lacksSubscribed: boolean } {
   const decoder = new CsvDecoder();
   const text = decoder.decode(bytes) + decoder.end();
   const reader = new CsvReader();
   const records = [...reader.read(text), ...reader.end()].flat();
   const header = reader.header ?? [];
   const layout: Columns = columnsOf(header, rules, true);
-  const slips: string[] = [];
+  const problems: string[] = [];
   if (decoder.encoding !== 'utf-8') {
-    slips.push(`it is ${(decoder.encoding ?? '').toUpperCase()}, not UTF-8`);
+    problems.push(`it is ${(decoder.encoding ?? '').toUpperCase()}, not UTF-8`);
   }
   if (reader.separator !== ',' || /^"?sep=/i.test(text)) {
-    slips.push('its fields are not separated by commas alone');
+    problems.push('its fields are not separated by commas alone');
   }
   if (!header.some((name) => /^email$/i.test(name))) {
-    slips.push('its column of addresses is not called `email`');
+    problems.push('its column of addresses is not called `email`');
   }
   if (new Set(header).size < header.length) {
-    slips.push('a column comes twice');
+    problems.push('a column comes twice');
   }
-  const subscribedAt = header.findIndex((name) => /^subscribed$/i.test(name));
+  const subscribedIndex = header.findIndex((name) => /^subscribed$/i.test(name));
   for (const { line, fields, problem } of records) {
-    const word = fields[subscribedAt]?.trim() ?? '';
+    const word = fields[subscribedIndex]?.trim() ?? '';
     if (problem !== undefined) {
-      slips.push(`line ${line}: ${problem}`);
+      problems.push(`line ${line}: ${problem}`);
     } else if (layout.nameless.some((at) => (fields[at] ?? '').trim() !== '')) {
-      slips.push(`line ${line}: it has a value in a column without a name`);
+      problems.push(`line ${line}: it has a value in a column without a name`);
     } else if (!['', 'true', 'false'].includes(word)) {
-      slips.push(`line ${line}: \`subscribed\` is neither true nor false`);
+      problems.push(`line ${line}: \`subscribed\` is neither true nor false`);
     }
   }
   if (records.length === 0) {
     rules.warn('The CSV file has a header and no rows below it: nothing will be imported.');
   }
-  return { slips, isSilent: records.length > 0 && subscribedAt < 0 };
+  return { problems, lacksSubscribed: records.length > 0 && subscribedIndex < 0 };
 }
 
-function refusal(message: string): Error {
+function invalidFile(message: string): Error {
   return invalidRequest([{ field: '', message }]);
 }

@@ -10,12 +10,12 @@ export interface RowKeys {
 }
 
 /** The rows of a batch that failed or are unknown, by their index in the batch. All other rows are done. */
-interface JobEnds {
-  readonly failed: (place: number) => PostreelError | undefined;
-  readonly unknown: (place: number) => PostreelError | undefined;
+interface JobResults {
+  readonly failed: (index: number) => PostreelError | undefined;
+  readonly unknown: (index: number) => PostreelError | undefined;
 }
 
-interface Terms {
+interface JobContext {
   readonly jobId: string;
   /** Whether an earlier attempt of the same call may have deleted the contacts that the job does not find. */
   readonly isRepeatedDelete: boolean;
@@ -37,31 +37,35 @@ interface Terms {
  * | another row, if the job counts other failures than it names in `errors`    | unknown |
  * | another row, if the only counts have names that this package does not know | unknown |
  */
-export function endsOf(job: Record<string, unknown>, batch: RowKeys, terms: Terms): JobEnds {
-  const { jobId, failure } = terms;
+export function resultsOf(
+  job: Record<string, unknown>,
+  batch: RowKeys,
+  context: JobContext,
+): JobResults {
+  const { jobId, failure } = context;
   const result = isRecord(job['result']) ? job['result'] : job;
-  const named = namedIn(result, batch, terms);
+  const named = readNamedRows(result, batch, context);
   const counts = countsOf(result, batch);
   if (failure && counts.isNothingDone) {
-    const reason = nothingDone(jobId, failure);
-    return { failed: (place) => named.failed.get(place) ?? reason, unknown: () => undefined };
+    const errorOf = nothingDoneError(jobId, failure);
+    return { failed: (index) => named.failed.get(index) ?? errorOf, unknown: () => undefined };
   }
   const isComplete = !failure && counts.isUnderstood && (counts.failures ?? 0) === named.count;
-  const doubt = isComplete ? undefined : notAllDone(jobId, counts, named, failure);
+  const doubt = isComplete ? undefined : incompleteError(jobId, counts, named, failure);
   return {
-    failed: (place) => named.failed.get(place),
-    unknown: (place) => named.ambiguous.get(place) ?? (named.done.has(place) ? undefined : doubt),
+    failed: (index) => named.failed.get(index),
+    unknown: (index) => named.ambiguous.get(index) ?? (named.done.has(index) ? undefined : doubt),
   };
 }
 
-interface Counts {
+interface JobCounts {
   readonly failures: number | undefined;
   /** Whether the counts add up to the size of the batch. True if the job has no counts. */
   readonly isUnderstood: boolean;
   readonly isNothingDone: boolean;
 }
 
-function countsOf(result: Record<string, unknown>, { keys, namedBy }: RowKeys): Counts {
+function countsOf(result: Record<string, unknown>, { keys, namedBy }: RowKeys): JobCounts {
   // An id that is listed twice counts as one contact; an email that is listed twice counts as two rows.
   const size = namedBy === 'contactId' ? new Set(keys).size : keys.length;
   const count = (name: string) =>
@@ -108,7 +112,7 @@ function hasOtherCounts(record: Record<string, unknown>): boolean {
 }
 
 /** The failures of a job that could be assigned to rows of the batch. */
-interface Named {
+interface NamedRows {
   readonly failed: Map<number, PostreelError>;
   /** Rows with the same email, some of which failed: the job does not say which. */
   readonly ambiguous: Map<number, PostreelError>;
@@ -119,16 +123,20 @@ interface Named {
 
 type RowResult = Readonly<Record<string, unknown>>;
 
-function namedIn(result: RowResult, batch: RowKeys, { jobId, isRepeatedDelete }: Terms): Named {
-  const named: Named = { failed: new Map(), ambiguous: new Map(), done: new Set(), count: 0 };
+function readNamedRows(
+  result: RowResult,
+  batch: RowKeys,
+  { jobId, isRepeatedDelete }: JobContext,
+): NamedRows {
+  const named: NamedRows = { failed: new Map(), ambiguous: new Map(), done: new Set(), count: 0 };
   const errors: unknown = result['errors'];
   const entries: RowResult[] = Array.isArray(errors) ? errors.filter(isRecord) : [];
   if (entries.length === 0) {
     return named;
   }
-  const places = grouped(batch.keys.map((key, place) => [key, place]));
-  const reason = (entry: RowResult) => rowFailed(jobId, entry);
-  for (const [key, ofKey] of grouped(entries.map((entry) => [keyOf(entry, batch), entry]))) {
+  const places = groupByKey(batch.keys.map((key, index) => [key, index]));
+  const errorOf = (entry: RowResult) => rowFailedError(jobId, entry);
+  for (const [key, ofKey] of groupByKey(entries.map((entry) => [keyOf(entry, batch), entry]))) {
     const rows = places.get(key) ?? [];
     const [first] = ofKey;
     if (rows.length === 0 || !first) {
@@ -136,12 +144,12 @@ function namedIn(result: RowResult, batch: RowKeys, { jobId, isRepeatedDelete }:
     }
     if (batch.namedBy === 'contactId') {
       const isGone = isRepeatedDelete && ofKey.every(isNotFound);
-      rows.forEach((place) =>
-        isGone ? named.done.add(place) : named.failed.set(place, reason(first)),
+      rows.forEach((index) =>
+        isGone ? named.done.add(index) : named.failed.set(index, errorOf(first)),
       );
       named.count += 1;
     } else {
-      nameByEmail(rows, ofKey, named, reason);
+      assignByEmail(rows, ofKey, named, errorOf);
     }
   }
   return named;
@@ -151,37 +159,37 @@ function namedIn(result: RowResult, batch: RowKeys, { jobId, isRepeatedDelete }:
  * Assigns the entries of one email to its rows. If several rows have the email, an entry is assigned by its row
  * number, as long as the number fits exactly one of them.
  */
-function nameByEmail(
+function assignByEmail(
   rows: readonly number[],
   entries: readonly RowResult[],
-  named: Named,
-  reason: (entry: RowResult) => PostreelError,
+  named: NamedRows,
+  errorOf: (entry: RowResult) => PostreelError,
 ): void {
   const open = new Set(rows);
   const unplaced: RowResult[] = [];
   for (const entry of entries) {
     // The number may count the rows from 1, or the lines of the file including its header.
-    const agreeing = [...open].filter((place) =>
-      [place + 1, place + 2].includes(Number(entry['row'])),
+    const agreeing = [...open].filter((index) =>
+      [index + 1, index + 2].includes(Number(entry['row'])),
     );
     const [only = NaN] = agreeing.length === 1 ? agreeing : [];
     if (open.delete(only)) {
-      named.failed.set(only, reason(entry));
+      named.failed.set(only, errorOf(entry));
     } else {
       unplaced.push(entry);
     }
   }
   const isCertain = unplaced.length >= open.size;
-  for (const [at, place] of [...open].entries()) {
+  for (const [at, index] of [...open].entries()) {
     const entry = unplaced[at] ?? unplaced[0];
     if (entry) {
-      (isCertain ? named.failed : named.ambiguous).set(place, reason(entry));
+      (isCertain ? named.failed : named.ambiguous).set(index, errorOf(entry));
     }
   }
   named.count += Math.min(rows.length, entries.length);
 }
 
-function grouped<Value>(pairs: readonly (readonly [string, Value])[]): Map<string, Value[]> {
+function groupByKey<Value>(pairs: readonly (readonly [string, Value])[]): Map<string, Value[]> {
   const groups = new Map<string, Value[]>();
   for (const [key, value] of pairs) {
     const group = groups.get(key);
@@ -204,7 +212,7 @@ function isNotFound({ error }: RowResult): boolean {
   return typeof error === 'string' && /not[\s_-]*found/i.test(error);
 }
 
-function rowFailed(jobId: string, entry: RowResult): PostreelError {
+function rowFailedError(jobId: string, entry: RowResult): PostreelError {
   const { error } = entry;
   const why = typeof error === 'string' && error !== '' ? error : 'it gives no reason';
   return new PostreelError(`Job ${jobId} did not take this row: ${why}`, {
@@ -214,7 +222,7 @@ function rowFailed(jobId: string, entry: RowResult): PostreelError {
   });
 }
 
-function nothingDone(jobId: string, cause: JobFailedError): PostreelError {
+function nothingDoneError(jobId: string, cause: JobFailedError): PostreelError {
   return new PostreelError(`Nothing of job ${jobId} took effect. ${cause.message}`, {
     code: 'JOB_FAILED',
     outcome: 'rejected',
@@ -222,7 +230,12 @@ function nothingDone(jobId: string, cause: JobFailedError): PostreelError {
   });
 }
 
-function notAllDone(jobId: string, { failures }: Counts, named: Named, cause?: JobFailedError) {
+function incompleteError(
+  jobId: string,
+  { failures }: JobCounts,
+  named: NamedRows,
+  cause?: JobFailedError,
+) {
   const counted =
     failures === undefined
       ? 'does not count all of its rows as done'

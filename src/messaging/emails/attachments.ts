@@ -18,8 +18,8 @@ export function hasFiles(body: unknown): boolean {
 export async function encodeAttachments<Mail extends object>(body: Mail): Promise<Mail> {
   const items = attachmentsOf(body);
   refuseUnread(items);
-  const copy = copied({ ...body, attachments: undefined });
-  const attachments = await Promise.all(items.map((item) => encoded(item)));
+  const copy = copyFields({ ...body, attachments: undefined });
+  const attachments = await Promise.all(items.map((item) => encodeAttachment(item)));
   return { ...copy, attachments } as object as Mail; // the fields keep their types: only files are now base64
 }
 
@@ -83,9 +83,9 @@ function missingProblems(file: Readonly<Record<string, unknown>>): readonly Atta
     return [{ path: [], message }];
   }
   const names = Object.keys(file).filter((name) => file[name] !== undefined);
-  const slip = names.find((name) => !descriptive.test(name) && isContentSlip(name));
-  if (slip !== undefined) {
-    const message = `is required; \`${slip}\` is not a field. Did you mean \`content\`?`;
+  const typo = names.find((name) => !descriptive.test(name) && isContentTypo(name));
+  if (typo !== undefined) {
+    const message = `is required; \`${typo}\` is not a field. Did you mean \`content\`?`;
     return [{ path: ['content'], message }];
   }
   return names.every((name) => descriptive.test(name))
@@ -93,10 +93,10 @@ function missingProblems(file: Readonly<Record<string, unknown>>): readonly Atta
     : [];
 }
 
-const contentSlips = ['contents', 'data', 'file', 'body', 'buffer', 'base64'];
+const contentTypos = ['contents', 'data', 'file', 'body', 'buffer', 'base64'];
 
-function isContentSlip(name: string): boolean {
-  return contentSlips.includes(name) || findSimilar(name, ['content']) !== undefined;
+function isContentTypo(name: string): boolean {
+  return contentTypos.includes(name) || findSimilar(name, ['content']) !== undefined;
 }
 
 // The fields by which other packages describe a file. None of them can be its content.
@@ -141,7 +141,7 @@ function isOtherBase64(text: string): boolean {
 // The first base64 or base64url characters of JPEG, PNG, GIF, PDF and ZIP files.
 const fileStarts = /^(\/9j\/|_9j_|iVBOR|R0lGOD|JVBER|UEsDB)/;
 
-function copied(fields: object): object {
+function copyFields(fields: object): object {
   try {
     return toJsonValue(fields) as object; // an object stays an object
   } catch {
@@ -149,12 +149,12 @@ function copied(fields: object): object {
   }
 }
 
-async function encoded(item: unknown): Promise<unknown> {
+async function encodeAttachment(item: unknown): Promise<unknown> {
   if (!valuesOf(item).some(isFile)) {
     return item;
   }
   const file = (item as { content?: unknown }).content; // `valuesOf()` has found values, so it is an object
-  const [, contentType] = dataAddress(file) ?? [];
+  const [, contentType] = parseDataUrl(file) ?? [];
   const known = {
     ...(isNamed(file) && { filename: file.name }),
     ...(contentType && { contentType }),
@@ -175,7 +175,7 @@ interface BufferInJson {
 }
 
 function isFile(value: unknown): value is Binary | BufferInJson | string {
-  return isBinary(value) || isBufferInJson(value) || dataAddress(value) !== undefined;
+  return isBinary(value) || isBufferInJson(value) || parseDataUrl(value) !== undefined;
 }
 
 function isBufferInJson(value: unknown): value is BufferInJson {
@@ -184,7 +184,7 @@ function isBufferInJson(value: unknown): value is BufferInJson {
 }
 
 /** Splits `data:image/png;base64,iVBO…` into the whole text, its content type and its base64 content. */
-function dataAddress(value: unknown): readonly string[] | undefined {
+function parseDataUrl(value: unknown): readonly string[] | undefined {
   return typeof value === 'string' && value.startsWith('data:')
     ? (/^data:([^;,]*)(?:;[^;,]*)*;base64,(.*)$/s.exec(value) ?? undefined)
     : undefined;
@@ -216,7 +216,7 @@ function isNamed(value: unknown): value is File {
 
 function base64Of(value: Binary | BufferInJson | string): string | Promise<string> {
   if (typeof value === 'string') {
-    return dataAddress(value)?.[2] ?? value;
+    return parseDataUrl(value)?.[2] ?? value;
   }
   if (isBufferInJson(value)) {
     return base64(Uint8Array.from(value.data));

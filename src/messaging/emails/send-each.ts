@@ -20,13 +20,13 @@ import { fingerprint } from '../../core/fingerprint.js';
 import { toJsonValue } from '../../core/call/body.js';
 import { toCanonicalJson, type OnceKey, journalMissingError } from '../../core/once/key.js';
 import { readOnceKey } from '../../core/once/once.js';
-import { asBulk } from '../bulk.js';
-import { emailIn, emailProblem, normalizeAddress } from '../shared/values.js';
+import { setBulkPriority } from '../bulk.js';
+import { emailOf, emailProblem, normalizeAddress } from '../shared/values.js';
 import { isTransient, transient, type DataValue } from '../shared/data.js';
 import { isReadContact, isReadRecord, recordFields, type Contact } from '../shared/read-record.js';
 import { fieldsOf } from '../shared/request-body.js';
 import { encodeAttachments, hasFiles } from './attachments.js';
-import { iterable, lengthOf, untilAborted, type RowSource } from '../shared/row-source.js';
+import { toIterable, lengthOf, untilAborted, type RowSource } from '../shared/row-source.js';
 import {
   anything,
   callback,
@@ -135,9 +135,9 @@ export interface SendEachReport<IndexedRow = EachRecipient> extends Report<Index
 }
 
 /** The functions of the client that a run calls. */
-export interface EachHost<Fields extends object> {
+export interface SendEachHost<Fields extends object> {
   /** Sends one email, with its key in the journal if `once` is given. */
-  sendUnder(
+  sendWithKey(
     once: OnceKey | undefined,
     body: SendRequest<Fields>,
     options: RequestOptions,
@@ -153,7 +153,7 @@ export async function sendEach<Fields extends object>(
   recipients: RowSource<EachRecipient<Fields>>,
   message: EachMessage<Fields>,
   options: SendEachOptions,
-  host: EachHost<Fields>,
+  host: SendEachHost<Fields>,
 ): Promise<SendEachReport<EachRecipient<Fields>>> {
   const run = new EachRun(message, options, host);
   const total = lengthOf(recipients);
@@ -234,20 +234,20 @@ class EachRun<Fields extends object> {
   next: number;
   readonly #from: number;
   readonly #common: Readonly<Record<string, unknown>>;
-  readonly #host: EachHost<Fields>;
+  readonly #host: SendEachHost<Fields>;
   readonly #rest: RequestOptions;
   readonly #once: string | undefined;
   readonly #sendsUnknown: boolean;
   readonly #includesUnsubscribed: boolean;
   readonly #onResult: SendEachOptions['onResult'];
-  readonly #maxAtOnce: number;
+  readonly #maxInFlight: number;
   /** The last email of this run by identity. Its `before` leads to the earlier ones. */
   readonly #mailed = new Map<string, MailedContent>();
-  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #inFlight = new Map<string, Promise<void>>();
   #mailedTwice = 0;
   #fatal: { readonly reason: unknown } | undefined;
 
-  constructor(message: EachMessage<Fields>, options: SendEachOptions, host: EachHost<Fields>) {
+  constructor(message: EachMessage<Fields>, options: SendEachOptions, host: SendEachHost<Fields>) {
     const { once, unknown, includeUnsubscribed, concurrency = 10, from = 0, ...others } = options;
     const { onResult, ...rest } = others;
     this.#once = once;
@@ -258,19 +258,19 @@ class EachRun<Fields extends object> {
     this.report = { done: 0, sent: 0, earlier: 0, failed: [], unknown: [], skipped: [] };
     this.#common = isRecord(message) ? host.toRequest(fieldsOf(message)) : {};
     this.#host = host;
-    this.#rest = asBulk(rest);
-    this.#maxAtOnce = concurrency;
+    this.#rest = setBulkPriority(rest);
+    this.#maxInFlight = concurrency;
     this.#onResult = onResult;
     const { subscribed } = this.#common;
     if (typeof subscribed === 'boolean') {
-      host.warn(commonSubscribed(subscribed));
+      host.warn(subscribedWarning(subscribed));
     }
   }
 
   /** Waits until every email in flight has its result. Throws the error that ended the run, if there is one. */
   async end(): Promise<void> {
-    await Promise.all(this.#underWay.values());
-    this.#throwIfOver();
+    await Promise.all(this.#inFlight.values());
+    this.#throwIfEnded();
   }
 
   /** Emits the warnings about the whole run. */
@@ -297,7 +297,7 @@ class EachRun<Fields extends object> {
     if (isRead && this.#once === undefined) {
       return; // without `once`, later rows are not compared with the rows before `from`
     }
-    const mail = await this.#mailFor(row, index);
+    const mail = await this.#buildMail(row, index);
     if (isRead) {
       if ('body' in mail && !this.#mailed.has(mail.identity)) {
         this.#remember(mail, undefined);
@@ -306,10 +306,10 @@ class EachRun<Fields extends object> {
     }
     // Wait for an email to the same identity too: the second of two equal rows needs the result of the first.
     const identity = 'body' in mail ? mail.identity : '';
-    while (this.#underWay.size >= this.#maxAtOnce || this.#underWay.has(identity)) {
-      await Promise.race(this.#underWay.values());
+    while (this.#inFlight.size >= this.#maxInFlight || this.#inFlight.has(identity)) {
+      await Promise.race(this.#inFlight.values());
     }
-    this.#throwIfOver();
+    this.#throwIfEnded();
     this.#rest.signal?.throwIfAborted();
     this.next = index + 1;
     if (!('body' in mail)) {
@@ -328,22 +328,22 @@ class EachRun<Fields extends object> {
       this.#report({ row, index }, { email: mail.email, status: 'failed', error });
       return;
     }
-    const sending = this.#send(mail, { row, index }).finally(() => this.#underWay.delete(identity));
-    this.#underWay.set(identity, sending);
+    const sending = this.#send(mail, { row, index }).finally(() => this.#inFlight.delete(identity));
+    this.#inFlight.set(identity, sending);
   }
 
-  #throwIfOver(): void {
+  #throwIfEnded(): void {
     if (this.#fatal) {
       throw this.#fatal.reason;
     }
   }
 
   /** Builds the email for a row. Returns a result instead if the row is skipped or invalid. */
-  async #mailFor(
+  async #buildMail(
     row: EachRecipient<Fields>,
     index: number,
   ): Promise<RecipientMail<Fields> | EachResult> {
-    const email = shownAddress(row);
+    const email = givenAddressOf(row);
     try {
       const given = recipientOf(row);
       if (isSkipped(given) && !this.#includesUnsubscribed) {
@@ -356,7 +356,7 @@ class EachRun<Fields extends object> {
       }
       const once = this.#onceOf(given);
       const identity = once === undefined ? address : `${address}\n${once}`;
-      const mail = await this.#bodyFor(given);
+      const mail = await this.#buildBody(given);
       return { email, identity, ...mail };
     } catch (error) {
       return { email, status: 'failed', error };
@@ -379,14 +379,14 @@ class EachRun<Fields extends object> {
     return own;
   }
 
-  async #bodyFor(given: Readonly<Record<string, unknown>>) {
+  async #buildBody(given: Readonly<Record<string, unknown>>) {
     const request: unknown = this.#host.toRequest(bodyOf(this.#common, given));
     const written = request as SendRequest<Fields>; // `toRequest` keeps the fields
     // Files are compared by their bytes, so the row's files are encoded now. The common files are the same for all.
     const hasOwnFiles = given['attachments'] !== undefined && hasFiles(written);
     const body = hasOwnFiles ? await encodeAttachments(written) : written;
     const compared = isReadRecord(given)
-      ? { ...body, data: undefined, ...merged('data', this.#common['data'], undefined) }
+      ? { ...body, data: undefined, ...mergeFields('data', this.#common['data'], undefined) }
       : body;
     return { body, content: contentOf(compared, this.#common) };
   }
@@ -395,15 +395,15 @@ class EachRun<Fields extends object> {
     const { email, identity, body } = mail;
     let call: Call<SendResult> | undefined;
     try {
-      call = this.#host.sendUnder(this.#keyOf(identity), body, this.#rest);
+      call = this.#host.sendWithKey(this.#keyOf(identity), body, this.#rest);
       const { data, replayed = false } = await call.withResponse();
-      const id = sentId(data);
+      const id = emailIdOf(data);
       this.#end(mail, row, { email, status: 'sent', id, isEarlier: replayed });
     } catch (error) {
       const outcome = isPostreelError(error) ? error.outcome : call ? call.outcome : 'not-sent';
       const status = outcome === 'not-sent' || outcome === 'rejected' ? 'failed' : 'unknown';
       this.#end(mail, row, { email, status, error });
-      if (isPostreelError(error) && isHopeless(error)) {
+      if (isPostreelError(error) && endsRun(error)) {
         this.#fatal ??= { reason: error };
       }
     }
@@ -418,7 +418,7 @@ class EachRun<Fields extends object> {
           call: 'sendEach',
           contentHash: '',
           sendsUnknown: this.#sendsUnknown,
-          keep: (data) => ({ emails: [{ email: sentId(data) }] }),
+          keep: (data) => ({ emails: [{ email: emailIdOf(data) }] }),
         };
   }
 
@@ -465,7 +465,7 @@ class EachRun<Fields extends object> {
 const otherContent =
   'has other content than an earlier row of this address. Give this row a separate `once`. Leave the rows that were mailed without one unchanged: with a `once` they would be mailed again.';
 
-function commonSubscribed(subscribed: boolean): string {
+function subscribedWarning(subscribed: boolean): string {
   return subscribed
     ? '`subscribed: true` of the common email subscribes every recipient, also the people who have unsubscribed. Leave it out to keep their state.'
     : '`subscribed: false` of the common email unsubscribes every recipient. Leave it out to keep their state.';
@@ -475,7 +475,7 @@ async function* rowsOf<Fields extends object>(
   recipients: RowSource<EachRecipient<Fields>>,
 ): AsyncGenerator<Row<Fields>, void, undefined> {
   let index = 0;
-  for await (const row of iterable(recipients)) {
+  for await (const row of toIterable(recipients)) {
     yield { index, row };
     index += 1;
   }
@@ -483,15 +483,15 @@ async function* rowsOf<Fields extends object>(
 
 /** Returns one normalized form for all spellings of a recipient's address, or `undefined` if it is empty. */
 function addressOf(given: unknown): string | undefined {
-  const email = emailIn(normalizeAddress(given)).trim().normalize('NFC').toLowerCase();
+  const email = emailOf(normalizeAddress(given)).trim().normalize('NFC').toLowerCase();
   if (email === '') {
     return undefined;
   }
   // Only valid addresses reach the URL parser: it drops invisible characters, so a bad address would look good.
-  return emailProblem(email) === undefined ? withAsciiDomain(email) : email;
+  return emailProblem(email) === undefined ? toAsciiDomain(email) : email;
 }
 
-function withAsciiDomain(email: string): string {
+function toAsciiDomain(email: string): string {
   const at = email.lastIndexOf('@');
   const domain = email.slice(at + 1);
   const url = `http://${domain}`;
@@ -499,7 +499,7 @@ function withAsciiDomain(email: string): string {
 }
 
 /** Returns the address of a row for its result, or an empty string if the row has none. */
-function shownAddress(row: unknown): string {
+function givenAddressOf(row: unknown): string {
   try {
     const { email } = recipientOf(row);
     return typeof email === 'string' ? email : '';
@@ -538,12 +538,12 @@ function bodyOf(
   // A template brings its subject and body, so the common ones are dropped.
   const dropped = given['template'] === undefined ? [] : ['subject', 'body'];
   const kept = Object.entries(common).filter(([field]) => !dropped.includes(field));
-  const data = isReadRecord(given) ? recordData(common['data'], given['data']) : given['data'];
+  const data = isReadRecord(given) ? transientDataOf(common['data'], given['data']) : given['data'];
   const replaced = own.map((field): [string, unknown] => [field, given[field]]);
   return {
     ...Object.fromEntries<unknown>([...kept, ...replaced]),
-    ...merged('data', common['data'], data),
-    ...merged('headers', common['headers'], given['headers']),
+    ...mergeFields('data', common['data'], data),
+    ...mergeFields('headers', common['headers'], given['headers']),
     to: name === undefined ? email : { email, name },
   };
 }
@@ -561,7 +561,7 @@ function contentOf(body: object, common: Readonly<Record<string, unknown>>): str
  * Marks the `data` of a record as transient, so that only this email uses it. Stored values would overwrite changes
  * that the contact got since the record was read. A field that the common `data` has too must have the same value.
  */
-function recordData(common: unknown, own: unknown): Readonly<Record<string, unknown>> {
+function transientDataOf(common: unknown, own: unknown): Readonly<Record<string, unknown>> {
   const shared = new Map(entriesOf('data', common));
   const fields = entriesOf('data', own).filter(([, value]) => value !== null);
   const different = fields.filter(
@@ -595,7 +595,7 @@ function refuseUnknown(row: Readonly<Record<string, unknown>>): void {
 }
 
 /** Merges the entries of both values into one field. The recipient's entries replace the common ones. */
-function merged(
+function mergeFields(
   field: 'data' | 'headers',
   common: unknown,
   own: unknown,
@@ -631,7 +631,7 @@ function entriesOf(field: string, given: unknown): [string, unknown][] {
  * | an empty list and other fields          | the recipient was skipped: an error     |
  * | a list with an entry                    | sent, with the entry's id               |
  */
-function sentId(answer: unknown): string {
+function emailIdOf(answer: unknown): string {
   const { emails, ...more } = Object(answer) as Record<string, unknown>; // the response may be of any type
   const saysMore = Object.keys(more).some((name) => name !== 'success');
   if (!Array.isArray(emails) || (emails.length === 0 && !saysMore)) {
@@ -649,6 +649,6 @@ function sentId(answer: unknown): string {
 }
 
 // Errors that every further recipient would get too: a rejected API key, or a journal that cannot be written.
-function isHopeless({ status, code }: PostreelError): boolean {
+function endsRun({ status, code }: PostreelError): boolean {
   return status === 401 || status === 403 || code === 'JOURNAL_UNAVAILABLE';
 }

@@ -17,7 +17,7 @@ export interface DataRules extends DataOptions {
 }
 
 /** One field of `data` that will have no effect, with the option that decides what happens then. */
-interface Idle {
+interface IneffectiveField {
   readonly field: string;
   readonly message: string;
   readonly mode: 'warn' | 'throw' | 'delete' | 'send';
@@ -31,7 +31,7 @@ export function dataWarnings(
   data: object | null | undefined,
   rules: DataRules = {},
 ): readonly Notice[] {
-  const idle = idleOf(data ?? {}, rules).flatMap(({ field, message, mode }): Notice[] => {
+  const idle = findIneffective(data ?? {}, rules).flatMap(({ field, message, mode }): Notice[] => {
     if (mode === 'throw') {
       return [{ field, message }];
     }
@@ -64,7 +64,7 @@ export function storedDataWarnings(
   return [...warnings, ...dataWarnings(data, rules)];
 }
 
-function idleOf(data: object, rules: DataOptions): readonly Idle[] {
+function findIneffective(data: object, rules: DataOptions): readonly IneffectiveField[] {
   return Object.entries(data).flatMap(([key, value]) => {
     const field = `data.${key}`;
     if (isReserved(key) && value !== undefined) {

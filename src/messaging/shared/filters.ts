@@ -174,15 +174,15 @@ export function where<Name extends keyof FilterFields<AnyFields>>(
 
 /** All of the filters must match. The service does not document how filters are joined. */
 export function and(...parts: readonly Filter[]): FilterGroup {
-  return { and: [...notEmpty('and', parts)] };
+  return { and: [...requireFilters('and', parts)] };
 }
 
 /** At least one of the filters must match. The service does not document how filters are joined. */
 export function or(...parts: readonly Filter[]): FilterGroup {
-  return { or: [...notEmpty('or', parts)] };
+  return { or: [...requireFilters('or', parts)] };
 }
 
-function notEmpty(name: 'and' | 'or', parts: readonly Filter[]): readonly Filter[] {
+function requireFilters(name: 'and' | 'or', parts: readonly Filter[]): readonly Filter[] {
   if (parts.length === 0) {
     const message = `\`${name}()\` needs at least one filter: an empty one may select everybody`;
     throw invalidRequest([{ field: '', message }]);
@@ -272,8 +272,8 @@ function undocumented(
   if (typeof given !== 'string' || names.includes(given)) {
     return [];
   }
-  const meant = Object.hasOwn(aliases, given) ? aliases[given] : findSimilar(given, names);
-  const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+  const suggestion = Object.hasOwn(aliases, given) ? aliases[given] : findSimilar(given, names);
+  const hint = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`;
   return [
     `\`${field}\` compares \`${compared}\` by the ${kind} "${given}", which is not documented: it may select nobody.${hint}`,
   ];

@@ -42,7 +42,7 @@ export function withEmptyDeleted<Body>(body: Body, { emptyString }: DataOptions)
     return body;
   }
   const given = fieldsOf(body);
-  const fields = wireFields(given['data']);
+  const fields = toWireFields(given['data']);
   if (!isRecord(fields)) {
     return body; // the call rejects it, with the name of the field, when its request body is built
   }
@@ -58,7 +58,7 @@ export function fieldsOf(body: Record<string, unknown>): Record<string, unknown>
 }
 
 // As `fieldsOf()`, at any depth. Returns `undefined` if a value cannot be converted.
-function wireFields(data: unknown): unknown {
+function toWireFields(data: unknown): unknown {
   try {
     return toJsonValue(data);
   } catch {

@@ -60,7 +60,7 @@ function takeOver<Row>(rows: RowSource<Row>, call: string): RowSource<Row> {
   if (isSynchronous(rows)) {
     return rows;
   }
-  return new StartedIterator(iterable(rows) as AsyncIterable<Row>); // synchronous sources have returned above
+  return new StartedIterator(toIterable(rows) as AsyncIterable<Row>); // synchronous sources have returned above
 }
 
 // Does not wait for the source to close: a source that hangs may never do so.
@@ -88,7 +88,7 @@ export function isSynchronous<Row>(rows: RowSource<Row>): rows is Iterable<Row> 
 }
 
 /** Returns the rows as a value that `for await` can read. */
-export function iterable<Row>(rows: RowSource<Row>): Iterable<Row> | AsyncIterable<Row> {
+export function toIterable<Row>(rows: RowSource<Row>): Iterable<Row> | AsyncIterable<Row> {
   return 'getReader' in rows && !(Symbol.asyncIterator in rows) ? read(rows) : (rows as never); // the other two
 }
 

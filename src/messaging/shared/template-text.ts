@@ -150,20 +150,20 @@ function textOf(value: unknown): string {
 /** Reads the value at `profile.tier` from nested data. A key that contains the dots itself takes precedence. */
 function valueAt(data: Readonly<Record<string, unknown>>, path: string): unknown {
   if (Object.hasOwn(data, path)) {
-    return unmarked(data[path]);
+    return findUnmarked(data[path]);
   }
   let value: unknown = data;
   for (const key of path.split('.')) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) {
       return undefined;
     }
-    value = unmarked(Reflect.get(value, key));
+    value = findUnmarked(Reflect.get(value, key));
   }
   return value;
 }
 
 // `{ value, persistent: false }` is a value for one send (Custom fields, rule 2).
-function unmarked(value: unknown): unknown {
+function findUnmarked(value: unknown): unknown {
   const isMarked =
     typeof value === 'object' &&
     value !== null &&

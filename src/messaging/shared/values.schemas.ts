@@ -15,7 +15,7 @@ export const open = z.custom<Record<string, unknown>>(
 );
 
 /** A response whose fields the document does not show: a missing field is not a mismatch. */
-export function lenient<Answer>(schema: z.ZodMiniObject): z.ZodMiniType<Answer> {
+export function makeLenient<Answer>(schema: z.ZodMiniObject): z.ZodMiniType<Answer> {
   return z.partial(schema) as unknown as z.ZodMiniType<Answer>; // the types show the usual fields
 }
 
@@ -40,7 +40,7 @@ export const optionalEmail = z
   .nullable(z.string())
   .check((context) => (context.value ? checkEmail(context) : undefined));
 
-function checkEmail({ value, issues }: Checked): void {
+function checkEmail({ value, issues }: CheckedValue): void {
   const message = emailProblem(normalizeEmail(value)); // a program that uses the schema alone has not normalized it
   if (message !== undefined) {
     issues.push({ code: 'custom', message, input: value });
@@ -48,7 +48,7 @@ function checkEmail({ value, issues }: Checked): void {
 }
 
 /** The part of zod's check that an address needs. */
-interface Checked {
+interface CheckedValue {
   readonly value: unknown;
   readonly issues: { push(issue: { code: 'custom'; message: string; input: unknown }): unknown };
 }

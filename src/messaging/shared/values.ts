@@ -48,7 +48,7 @@ export function normalizeAddress(value: unknown): unknown {
 }
 
 /** Returns the email of a normalized address, without the name. Returns an empty string if it has none. */
-export function emailIn(value: unknown): string {
+export function emailOf(value: unknown): string {
   const email = isRecord(value) ? value['email'] : value;
   return typeof email === 'string' ? email : '';
 }

@@ -13,7 +13,7 @@ export interface TemplateContent {
 }
 
 /** Values for the preview of variables that the service fills in itself, e.g. `{{unsubscribeUrl}}`. */
-type ServiceData = { readonly [Key in ReservedKey]?: TemplateValue | undefined };
+type ServiceVariableValues = { readonly [Key in ReservedKey]?: TemplateValue | undefined };
 
 /** Makes each field that is not a variable of the template a compile error. */
 type OnlyAsked<Data, Text extends string> = {
@@ -24,7 +24,7 @@ type OnlyAsked<Data, Text extends string> = {
 export interface DefinedTemplate<Text extends string> extends TemplateVariables {
   readonly text: Text;
   /** Fills in the text locally, as a preview. */
-  render(data: TemplateData<Text> & ServiceData): RenderedTemplate;
+  render(data: TemplateData<Text> & ServiceVariableValues): RenderedTemplate;
   /** The `body` and `data` of a send, to spread into it. The data keeps its type, for typed clients. */
   message<const Data extends TemplateData<Text>>(
     data: Data & OnlyAsked<Data, Text>,
@@ -34,7 +34,7 @@ export interface DefinedTemplate<Text extends string> extends TemplateVariables 
 /** A subject and body whose data is typed by their variables. */
 export interface DefinedContent<Text extends string> extends TemplateVariables, TemplateContent {
   /** Fills in both texts locally, as a preview. */
-  render(data: TemplateData<Text> & ServiceData): {
+  render(data: TemplateData<Text> & ServiceVariableValues): {
     readonly subject: RenderedTemplate;
     readonly body: RenderedTemplate;
   };

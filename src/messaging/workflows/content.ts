@@ -2,10 +2,10 @@ import { isRecord } from '../../core/values.js';
 import { fingerprint } from '../../core/fingerprint.js';
 import { normalizeEmail } from '../shared/values.js';
 import {
-  edgesOf,
+  listTransitions,
   nameOfStep,
   stepsOf,
-  type Edge,
+  type DefinedTransition,
   type StepDefinition,
   type WorkflowDefinition,
 } from './definition.js';
@@ -22,7 +22,7 @@ import type {
  * The content of a workflow: its trigger, steps and transitions, by the names of its steps, without ids. A
  * definition and the live workflow that was created from it have the same content.
  */
-export interface Content {
+export interface WorkflowContent {
   readonly event: string | undefined;
   readonly allowReentry: boolean;
   readonly fields: WorkflowFieldValues;
@@ -30,7 +30,7 @@ export interface Content {
   readonly start: string | undefined;
   readonly steps: Readonly<Record<string, StepContent>>;
   /** Each transition as JSON. The texts are sorted. */
-  readonly ways: readonly string[];
+  readonly transitions: readonly string[];
 }
 
 interface StepContent {
@@ -42,41 +42,44 @@ interface StepContent {
 type WorkflowFieldValues = Readonly<Record<string, unknown>>;
 
 /** Returns the content of a definition. */
-export function contentOf(definition: WorkflowDefinition): Content {
+export function contentOf(definition: WorkflowDefinition): WorkflowContent {
   const { trigger, allowReentry = false, fields = {} } = definition;
   const nameOf = (key: string) => nameOfStep(definition, key);
   const [start] = stepsOf(definition).map(([key]) => nameOf(key));
   const parts = stepsOf(definition).map(([key]) => {
     const { type, config = {}, ...rest } = stepBody(definition, key);
-    return [nameOf(key), { type, config, fields: withoutOwn(rest, stepOnly) }];
+    return [nameOf(key), { type, config, fields: omitFields(rest, stepOnly) }];
   });
-  const ways = edgesOf(definition).map(({ from, to, branch, fields: own = {} }) =>
-    wayText(nameOf(from), nameOf(to), branch, withoutOwn(own, wayOnly)),
+  const transitions = listTransitions(definition).map(({ from, to, branch, fields: own = {} }) =>
+    serializeTransition(nameOf(from), nameOf(to), branch, omitFields(own, transitionOnly)),
   );
   const content = { event: trigger.event, allowReentry, fields, start };
   // Through JSON, to get the form that is sent: a `Date` becomes a string.
-  const all = { ...content, steps: Object.fromEntries(parts) as object, ways: ways.sort() };
-  return JSON.parse(jsonOf(all)) as Content; // JSON keeps the structure
+  const all = { ...content, steps: Object.fromEntries(parts) as object, ways: transitions.sort() };
+  return JSON.parse(jsonOf(all)) as WorkflowContent; // JSON keeps the structure
 }
 
 /**
  * Returns the content of a live workflow, without the fields that only responses have. Of the fields of the workflow
  * itself, only those are compared that the definition sets.
  */
-export function liveContentOf(live: LiveGraph, { fields = {} }: WorkflowDefinition): Content {
-  const { workflow, steps, ways } = live;
+export function liveContentOf(
+  live: LiveGraph,
+  { fields = {} }: WorkflowDefinition,
+): WorkflowContent {
+  const { workflow, steps, transitions } = live;
   const names = new Map(steps.map((step) => [step.id, nameIn(step)]));
   const nameOf = (id: string) => names.get(id) ?? id;
   const parts = steps.map(({ id, type, config, ...rest }) => {
     const own = {
       type,
       config: isRecord(config) ? config : {},
-      fields: withoutOwn(rest, stepOnly),
+      fields: omitFields(rest, stepOnly),
     };
     return [nameOf(id), own] as const;
   });
-  const texts = ways.map(({ from, to, branch, fields: own }) =>
-    wayText(nameOf(from), nameOf(to), branch, own),
+  const texts = transitions.map(({ from, to, branch, fields: own }) =>
+    serializeTransition(nameOf(from), nameOf(to), branch, own),
   );
   const shown = Object.keys(fields).filter((name) => Object.hasOwn(workflow, name));
   return {
@@ -85,20 +88,21 @@ export function liveContentOf(live: LiveGraph, { fields = {} }: WorkflowDefiniti
     fields: Object.fromEntries(shown.map((name) => [name, workflow[name]])),
     start: live.start === undefined ? undefined : nameOf(live.start),
     steps: Object.fromEntries(parts),
-    ways: texts.sort(),
+    transitions: texts.sort(),
   };
 }
 
 /** Returns the mark of a content: six hexadecimal digits of its fingerprint, for the name of the workflow. */
-export function markOf(content: Content): string {
-  return fingerprint(jsonOf(content)).slice(0, 6);
+export function markOf({ transitions, ...content }: WorkflowContent): string {
+  // The marks of deployed workflows were made with the key `ways`.
+  return fingerprint(jsonOf({ ...content, ways: transitions })).slice(0, 6);
 }
 
 /** Whether all steps and transitions of a content are in another content. */
-export function isPartOf(part: Content, whole: Content): boolean {
+export function isPartOf(part: WorkflowContent, whole: WorkflowContent): boolean {
   return (
     Object.entries(part.steps).every(([name, step]) => isSame(step, fieldOf(whole.steps, name))) &&
-    part.ways.every((way) => whole.ways.includes(way))
+    part.transitions.every((transition) => whole.transitions.includes(transition))
   );
 }
 
@@ -106,38 +110,38 @@ export function isPartOf(part: Content, whole: Content): boolean {
 export function workflowBody(definition: WorkflowDefinition, name: string): WorkflowCreate {
   const { trigger, allowReentry = false, fields } = definition;
   // The document says that workflows start disabled, but some services use `enabled` of the request.
-  const always = { name, enabled: false } as const;
-  return overlaid({ eventName: trigger.event, allowReentry }, fields, always);
+  const required = { name, enabled: false } as const;
+  return mergeFields({ eventName: trigger.event, allowReentry }, fields, required);
 }
 
 /** Makes the request body that creates a step. */
 export function stepBody(definition: WorkflowDefinition, key: string): StepCreate {
   const steps = stepsOf(definition);
-  const place = steps.findIndex(([name]) => name === key);
-  const [, step] = steps[place] ?? [];
+  const position = steps.findIndex(([name]) => name === key);
+  const [, step] = steps[position] ?? [];
   if (step === undefined) {
     throw new TypeError(`The definition has no step "${key}".`);
   }
   const body = {
     name: step.name ?? key,
-    config: overlaid(configOf(step), step.config),
+    config: mergeFields(configOf(step), step.config),
     // Some services require a position on their canvas, and connect a new step automatically unless
     // `autoConnect` is `false`.
-    position: { x: 0, y: place * 120 },
+    position: { x: 0, y: position * 120 },
     autoConnect: false,
   };
-  return { ...overlaid(body, step.fields), type: step.type };
+  return { ...mergeFields(body, step.fields), type: step.type };
 }
 
 /** Makes the request body that creates a transition. */
 export function transitionBody(
   fromStepId: string,
   toStepId: string,
-  { branch, fields }: Pick<Edge, 'branch' | 'fields'> = {},
+  { branch, fields }: Pick<DefinedTransition, 'branch' | 'fields'> = {},
 ): TransitionCreate {
   // Some services expect the branch inside `condition`, so it is sent in both places.
-  const way = branch === undefined ? {} : { branch, condition: { branch } };
-  return overlaid({ fromStepId, toStepId, ...way }, fields);
+  const transition = branch === undefined ? {} : { branch, condition: { branch } };
+  return mergeFields({ fromStepId, toStepId, ...transition }, fields);
 }
 
 /** A live workflow with the transitions between its steps, from all places where a response may have them. */
@@ -145,7 +149,7 @@ export interface LiveGraph {
   readonly workflow: WorkflowGraph;
   /** The steps, without the step that represents the trigger. */
   readonly steps: readonly WorkflowStep[];
-  readonly ways: readonly LiveTransition[];
+  readonly transitions: readonly LiveTransition[];
   /** The id of the step that represents the trigger, if the service has one. */
   readonly trigger: string | undefined;
   /** The id of the first step. */
@@ -167,29 +171,31 @@ export function graphOf(
   workflow: WorkflowGraph,
   names: ReadonlyMap<string, string> = new Map(),
 ): LiveGraph | undefined {
-  const { steps: shown, transitions } = workflow;
+  const { steps: shown, transitions: separate } = workflow;
   if (!Array.isArray(shown)) {
     return undefined;
   }
-  const inside = shown.flatMap((step) => Object.values(step).flatMap(waysIn));
+  const inside = shown.flatMap((step) => Object.values(step).flatMap(transitionsOf));
   const records = new Map(
-    [...waysIn(transitions), ...inside].map((record) => [
+    [...transitionsOf(separate), ...inside].map((record) => [
       textOf(record['id']) ?? jsonOf(record),
       record,
     ]),
   );
-  const all = [...records.values()].map(readWay);
+  const all = [...records.values()].map(readTransition);
   const everyStep = shown.map((step): WorkflowStep => ({
     ...step,
     name: textOf(step['name']) ?? names.get(step.id),
   }));
   const trigger = everyStep.find(({ type }) => type === 'TRIGGER')?.id;
   const steps = everyStep.filter(({ id }) => id !== trigger);
-  const ways = all.filter(({ from }) => from !== trigger);
+  const transitions = all.filter(({ from }) => from !== trigger);
   const first = all.find(({ from }) => from === trigger)?.to;
   const start =
-    trigger === undefined ? steps.find(({ id }) => !ways.some(({ to }) => to === id))?.id : first;
-  return { workflow, steps, ways, trigger, start };
+    trigger === undefined
+      ? steps.find(({ id }) => !transitions.some(({ to }) => to === id))?.id
+      : first;
+  return { workflow, steps, transitions, trigger, start };
 }
 
 /** Returns the event that starts a live workflow, or `undefined` if the response does not show it. */
@@ -203,7 +209,7 @@ export function eventOf({ eventName, triggerConfig }: WorkflowFieldValues): stri
  * Lists the differences between a definition and the deployed graph, each in a few words. Fields that the service
  * adds, and a `config` that it does not show, are not differences.
  */
-export function faultsOf(definition: WorkflowDefinition, live: LiveGraph): string[] {
+export function differencesOf(definition: WorkflowDefinition, live: LiveGraph): string[] {
   const wanted = contentOf(definition);
   const found = liveContentOf(live, definition);
   const steps = Object.entries(wanted.steps).flatMap(([name, { type, config }]) => {
@@ -219,16 +225,19 @@ export function faultsOf(definition: WorkflowDefinition, live: LiveGraph): strin
       .filter(([field, value]) => !contains(fieldOf(shown, field), value))
       .map(([field]) => `\`config.${field}\` of step "${name}" is not what was sent`);
   });
-  const bare = (ways: readonly string[]) => ways.map((way) => jsonOf(parts(way).slice(0, 3)));
-  const [ours, theirs] = [bare(wanted.ways), bare(found.ways)];
-  const strangers = Object.keys(found.steps).filter((name) => !Object.hasOwn(wanted.steps, name));
+  const withoutFields = (transitions: readonly string[]) =>
+    transitions.map((transition) => jsonOf(parts(transition).slice(0, 3)));
+  const [ours, theirs] = [withoutFields(wanted.transitions), withoutFields(found.transitions)];
+  const unsentSteps = Object.keys(found.steps).filter((name) => !Object.hasOwn(wanted.steps, name));
   return [
     ...steps,
-    ...strangers.map((name) => `step "${name}" was not sent`),
-    ...ours.filter((way) => !theirs.includes(way)).map((way) => `transition ${way} is missing`),
+    ...unsentSteps.map((name) => `step "${name}" was not sent`),
+    ...ours
+      .filter((transition) => !theirs.includes(transition))
+      .map((transition) => `transition ${transition} is missing`),
     ...theirs
-      .filter((way, at) => !ours.includes(way) || theirs.indexOf(way) !== at)
-      .map((way) => `transition ${way} was not sent`),
+      .filter((transition, at) => !ours.includes(transition) || theirs.indexOf(transition) !== at)
+      .map((transition) => `transition ${transition} was not sent`),
     ...(found.start === wanted.start ? [] : [`it does not start with step "${wanted.start}"`]),
   ];
 }
@@ -237,14 +246,14 @@ function configOf(step: StepDefinition): StepConfig {
   switch (step.type) {
     case 'SEND_EMAIL': {
       const { template, subject, body, from } = step;
-      return defined({ templateId: template, subject, body, from: normalizeEmail(from) });
+      return omitUndefined({ templateId: template, subject, body, from: normalizeEmail(from) });
     }
     case 'DELAY':
       return { duration: { amount: step.amount, unit: step.unit } };
     case 'WAIT_FOR_EVENT': {
       const { event, timeout } = step;
       const span = timeout && { amount: timeout.amount, unit: timeout.unit };
-      return defined({ eventName: event, timeout: span });
+      return omitUndefined({ eventName: event, timeout: span });
     }
     case 'CONDITION':
       return { condition: step.if };
@@ -257,7 +266,7 @@ function configOf(step: StepDefinition): StepConfig {
   }
 }
 
-function readWay({
+function readTransition({
   fromStepId,
   toStepId,
   branch,
@@ -270,7 +279,7 @@ function readWay({
     from: textOf(fromStepId) ?? '',
     to: textOf(toStepId) ?? '',
     branch: textOf(branch) ?? textOf(inside),
-    fields: withoutOwn(more, wayOnly),
+    fields: omitFields(more, transitionOnly),
   };
 }
 
@@ -279,12 +288,12 @@ function nameIn({ id, name }: WorkflowStep): string {
 }
 
 /** Returns the transitions in a field of a response; an empty list if the field has none. */
-function waysIn(value: unknown): WorkflowFieldValues[] {
+function transitionsOf(value: unknown): WorkflowFieldValues[] {
   const items: unknown[] = Array.isArray(value) ? value : [];
   return items.filter(isRecord).filter(({ fromStepId, toStepId }) => fromStepId && toStepId);
 }
 
-function wayText(
+function serializeTransition(
   from: string,
   to: string,
   branch: string | undefined,
@@ -293,19 +302,20 @@ function wayText(
   return jsonOf([from, to, branch ?? 'next', fields]);
 }
 
-function parts(way: string): unknown[] {
-  return JSON.parse(way) as unknown[]; // `wayText()` has written it
+function parts(transition: string): unknown[] {
+  return JSON.parse(transition) as unknown[]; // `wayText()` has written it
 }
 
 // Fields that are not part of a content: ids, times, the position on a canvas, and fields only used for creation.
-const answerOnly = ['id', 'workflowId', 'projectId', 'createdAt', 'updatedAt'];
-const stepOnly = [...answerOnly, 'position', 'autoConnect', 'name'];
-const wayOnly = [...answerOnly, 'fromStepId', 'toStepId', 'branch'];
+const responseOnly = ['id', 'workflowId', 'projectId', 'createdAt', 'updatedAt'];
+const stepOnly = [...responseOnly, 'position', 'autoConnect', 'name'];
+const transitionOnly = [...responseOnly, 'fromStepId', 'toStepId', 'branch'];
 
 /** Returns the fields of a record that are part of its content: without `names`, unset fields and transitions. */
-function withoutOwn(record: object, names: readonly string[]): WorkflowFieldValues {
+function omitFields(record: object, names: readonly string[]): WorkflowFieldValues {
   const entries = Object.entries(record).filter(
-    ([name, value]) => !names.includes(name) && !isUnset(value) && waysIn(value).length === 0,
+    ([name, value]) =>
+      !names.includes(name) && !isUnset(value) && transitionsOf(value).length === 0,
   );
   return Object.fromEntries(entries);
 }
@@ -356,11 +366,11 @@ function textOf(value: unknown): string | undefined {
   return isText && value !== '' ? String(value) : undefined;
 }
 
-function defined(fields: WorkflowFieldValues): StepConfig {
+function omitUndefined(fields: WorkflowFieldValues): StepConfig {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** Merges the fields of several objects: later ones replace earlier ones. */
-function overlaid(...layers: readonly (object | undefined)[]): Record<string, unknown> {
+function mergeFields(...layers: readonly (object | undefined)[]): Record<string, unknown> {
   return Object.fromEntries(layers.flatMap((layer) => Object.entries(layer ?? {})));
 }

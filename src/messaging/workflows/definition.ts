@@ -2,7 +2,7 @@ import { type FieldError, invalidRequest } from '../../core/errors.js';
 import { isRecord, type OpenInput } from '../../core/values.js';
 import { isReserved, isTransient, reservedKeys, type PersistentData } from '../shared/data.js';
 import { filterProblem, type Filter } from '../shared/filters.js';
-import { emailIn, emailProblem, normalizeAddress } from '../shared/values.js';
+import { emailOf, emailProblem, normalizeAddress } from '../shared/values.js';
 import type { StepConfig, StepType, TransitionBranch } from '../workflows.types.js';
 
 /** A length of time. */
@@ -147,7 +147,7 @@ export function checkDefinition(definition: WorkflowDefinition): void {
 }
 
 /** A transition from one step to another, by their keys. */
-export interface Edge {
+export interface DefinedTransition {
   readonly from: string;
   readonly to: string;
   readonly branch?: TransitionBranch | undefined;
@@ -163,8 +163,8 @@ export function stepsOf({ start, steps }: WorkflowDefinition): [string, StepDefi
 }
 
 /** Returns all transitions of a definition. */
-export function edgesOf(definition: WorkflowDefinition): Edge[] {
-  return stepsOf(definition).flatMap(([from, step]) => edgesFrom(from, step));
+export function listTransitions(definition: WorkflowDefinition): DefinedTransition[] {
+  return stepsOf(definition).flatMap(([from, step]) => listTransitionsFrom(from, step));
 }
 
 /** Returns the name of a step in the service. */
@@ -176,7 +176,7 @@ export function nameOfStep({ steps }: WorkflowDefinition, key: string): string {
 /** Matches the mark at the end of a version's name, with its state if the deployment is not complete. */
 export const markPattern = / · ([0-9a-f]{6})(?: \((switching|draft \w+)\))?$/;
 
-function edgesFrom(from: string, step: StepDefinition): Edge[] {
+function listTransitionsFrom(from: string, step: StepDefinition): DefinedTransition[] {
   const { transitions: own = {} } = step;
   switch (step.type) {
     case 'EXIT':
@@ -203,16 +203,16 @@ function headProblems(definition: WorkflowDefinition): FieldError[] {
   const isMarked = typeof name === 'string' && markPattern.test(name);
   return [
     ...textProblem('name', name),
-    ...when(isMarked, 'name', 'must not end like the mark of a version: deploying adds it'),
+    ...problemIf(isMarked, 'name', 'must not end like the mark of a version: deploying adds it'),
     ...textProblem('trigger.event', event),
-    ...when(!isRecord(steps), 'steps', 'must be an object of steps'),
-    ...when(isRecord(steps) && Object.keys(steps).length === 0, 'steps', 'must not be empty'),
-    ...when(
+    ...problemIf(!isRecord(steps), 'steps', 'must be an object of steps'),
+    ...problemIf(isRecord(steps) && Object.keys(steps).length === 0, 'steps', 'must not be empty'),
+    ...problemIf(
       !isOneOf(allowReentry, undefined, true, false),
       'allowReentry',
       'must be true or false',
     ),
-    ...when(fields !== undefined && !isRecord(fields), 'fields', 'must be an object'),
+    ...problemIf(fields !== undefined && !isRecord(fields), 'fields', 'must be an object'),
   ];
 }
 
@@ -235,9 +235,13 @@ function stepProblems(definition: WorkflowDefinition): FieldError[] {
   const keys = new Set(Object.keys(steps));
   const isLost = start !== undefined && !keys.has(start);
   return [
-    ...when(isLost, 'start', `must name a step of this workflow; got ${JSON.stringify(start)}`),
+    ...problemIf(
+      isLost,
+      'start',
+      `must name a step of this workflow; got ${JSON.stringify(start)}`,
+    ),
     ...Object.entries(steps).flatMap(([key, step]) => problemsOfStep(key, step, keys)),
-    ...sameNames(steps),
+    ...nameProblems(steps),
   ];
 }
 
@@ -253,14 +257,18 @@ function problemsOfStep(key: string, step: unknown, keys: ReadonlySet<string>): 
   }
   const known = step as unknown as StepDefinition; // its `type` is known; its fields are checked below
   const own = [...commonFields, ...ownFields[known.type], ...transitionNames];
-  const strange = Object.keys(step).filter((field) => !own.includes(field));
+  const unknownFields = Object.keys(step).filter((field) => !own.includes(field));
   return [
-    ...strange.flatMap((field) =>
-      when(true, `${path}.${field}`, `is not a field of a ${type} step: put it into \`fields\``),
+    ...unknownFields.flatMap((field) =>
+      problemIf(
+        true,
+        `${path}.${field}`,
+        `is not a field of a ${type} step: put it into \`fields\``,
+      ),
     ),
     ...(name === undefined ? [] : textProblem(`${path}.name`, name)),
-    ...when(config !== undefined && !isRecord(config), `${path}.config`, 'must be an object'),
-    ...when(fields !== undefined && !isRecord(fields), `${path}.fields`, 'must be an object'),
+    ...problemIf(config !== undefined && !isRecord(config), `${path}.config`, 'must be an object'),
+    ...problemIf(fields !== undefined && !isRecord(fields), `${path}.fields`, 'must be an object'),
     ...transitionProblems(path, step, known, keys),
     ...contentProblems(path, known),
   ];
@@ -272,7 +280,7 @@ function transitionProblems(
   known: StepDefinition,
   keys: ReadonlySet<string>,
 ): FieldError[] {
-  const names = transitionsOf[known.type] ?? ['next'];
+  const names = transitionNamesByType[known.type] ?? ['next'];
   const { transitions } = step;
   const unknown = [
     ...transitionNames
@@ -283,28 +291,32 @@ function transitionProblems(
       `${path}.transitions.${name}`,
     ]),
   ].filter(([name]) => !names.includes(name ?? ''));
-  const has =
+  const rule =
     names.length > 0 ? `has ${names.map((name) => `\`${name}\``).join(' and ')} only` : 'ends';
   return [
-    ...when(
+    ...problemIf(
       transitions !== undefined && !isRecord(transitions),
       `${path}.transitions`,
       'must be an object',
     ),
     ...unknown.flatMap(([, field = '']) =>
-      when(true, field, `is not a transition of this step: a step of type ${known.type} ${has}`),
+      problemIf(
+        true,
+        field,
+        `is not a transition of this step: a step of type ${known.type} ${rule}`,
+      ),
     ),
     ...names.flatMap((name) => {
       const to = step[name];
       const isStep = typeof to === 'string' && keys.has(to);
       const got = `must name a step of this workflow; got ${JSON.stringify(to)}`;
-      return when(!isStep, `${path}.${name}`, got);
+      return problemIf(!isStep, `${path}.${name}`, got);
     }),
   ];
 }
 
 /** The transitions out of the steps that do not have exactly one, which is `next`. */
-const transitionsOf: { readonly [Type in StepType]?: readonly string[] } = {
+const transitionNamesByType: { readonly [Type in StepType]?: readonly string[] } = {
   CONDITION: ['yes', 'no'],
   EXIT: [],
 };
@@ -314,9 +326,9 @@ function contentProblems(path: string, step: StepDefinition): FieldError[] {
     case 'SEND_EMAIL': {
       const isComplete = step.template !== undefined || (step.subject && step.body);
       const { template, from } = step;
-      const sender = from === undefined ? undefined : emailProblem(emailIn(normalizeAddress(from)));
+      const sender = from === undefined ? undefined : emailProblem(emailOf(normalizeAddress(from)));
       return [
-        ...when(!isComplete, path, 'needs `template`, or `subject` and `body`'),
+        ...problemIf(!isComplete, path, 'needs `template`, or `subject` and `body`'),
         ...(template === undefined ? [] : textProblem(`${path}.template`, template)),
         ...(sender === undefined ? [] : [{ field: `${path}.from`, message: sender }]),
       ];
@@ -332,7 +344,7 @@ function contentProblems(path: string, step: StepDefinition): FieldError[] {
       return conditionProblems(`${path}.if`, step.if);
     case 'WEBHOOK': {
       const isAddress = /^https?:\/\/./.test(step.url);
-      return when(!isAddress, `${path}.url`, 'must be an absolute http or https address');
+      return problemIf(!isAddress, `${path}.url`, 'must be an absolute http or https address');
     }
     case 'UPDATE_CONTACT':
       return dataProblems(`${path}.data`, step.data);
@@ -346,8 +358,8 @@ function spanProblems(path: string, span: unknown): FieldError[] {
   const isAmount = typeof amount === 'number' && amount > 0 && Number.isFinite(amount);
   const isUnit = isOneOf(unit, 'minutes', 'hours', 'days');
   return [
-    ...when(!isAmount, `${path}.amount`, 'must be above 0'),
-    ...when(!isUnit, `${path}.unit`, "must be 'minutes', 'hours' or 'days'"),
+    ...problemIf(!isAmount, `${path}.amount`, 'must be above 0'),
+    ...problemIf(!isUnit, `${path}.unit`, "must be 'minutes', 'hours' or 'days'"),
   ];
 }
 
@@ -382,7 +394,7 @@ function valueProblem(key: string, value: unknown): string | undefined {
 }
 
 // The names must be unique, because a deployment finds the steps in the service by their names.
-function sameNames(steps: WorkflowDefinition['steps']): FieldError[] {
+function nameProblems(steps: WorkflowDefinition['steps']): FieldError[] {
   const names = Object.entries(steps).map(([key, step]) => step.name ?? key);
   return Object.keys(steps)
     .filter((_, index) => names.indexOf(names[index] ?? '') !== index)
@@ -392,28 +404,32 @@ function sameNames(steps: WorkflowDefinition['steps']): FieldError[] {
 // ---- the graph as a whole
 
 function graphProblems(definition: WorkflowDefinition): FieldError[] {
-  const edges = edgesOf(definition);
+  const transitions = listTransitions(definition);
   const steps = stepsOf(definition);
   const [start = ''] = steps.map(([key]) => key);
-  const forward = neighbours(edges.map(({ from, to }) => [from, to]));
-  const backward = neighbours(edges.map(({ from, to }) => [to, from]));
-  const reached = reachable([start], forward);
+  const forward = mapNeighbours(transitions.map(({ from, to }) => [from, to]));
+  const backward = mapNeighbours(transitions.map(({ from, to }) => [to, from]));
+  const reached = findReachable([start], forward);
   const exits = steps.filter(([, { type }]) => type === 'EXIT').map(([key]) => key);
-  const ending = reachable(exits, backward);
+  const ending = findReachable(exits, backward);
   const keys = Object.keys(definition.steps);
   return [
-    ...keys.flatMap((key) => when(!reached.has(key), `steps.${key}`, 'is never reached')),
+    ...keys.flatMap((key) => problemIf(!reached.has(key), `steps.${key}`, 'is never reached')),
     ...keys
       .filter((key) => reached.has(key))
-      .flatMap((key) => when(!ending.has(key), `steps.${key}`, 'never leads to an EXIT step')),
+      .flatMap((key) => problemIf(!ending.has(key), `steps.${key}`, 'never leads to an EXIT step')),
     // In the service, the start is the step that no transition leads to.
-    ...when(backward.has(start), `steps.${start}`, 'is the start, so no step may lead back to it'),
-    ...loopsWithoutPause(steps, forward),
+    ...problemIf(
+      backward.has(start),
+      `steps.${start}`,
+      'is the start, so no step may lead back to it',
+    ),
+    ...loopProblems(steps, forward),
   ];
 }
 
 // A loop through a DELAY or WAIT_FOR_EVENT may be a reminder. Any other loop would run without end and without a pause.
-function loopsWithoutPause(
+function loopProblems(
   steps: readonly (readonly [string, StepDefinition])[],
   forward: ReadonlyMap<string, readonly string[]>,
 ): FieldError[] {
@@ -423,12 +439,12 @@ function loopsWithoutPause(
     [...busy].map((key) => [key, (forward.get(key) ?? []).filter((to) => busy.has(to))]),
   );
   return [...busy].flatMap((key) => {
-    const isRound = reachable(transitions.get(key) ?? [], transitions).has(key);
-    return when(isRound, `steps.${key}`, 'is in a loop without a pause');
+    const isInLoop = findReachable(transitions.get(key) ?? [], transitions).has(key);
+    return problemIf(isInLoop, `steps.${key}`, 'is in a loop without a pause');
   });
 }
 
-function neighbours(pairs: readonly (readonly [string, string])[]): Map<string, string[]> {
+function mapNeighbours(pairs: readonly (readonly [string, string])[]): Map<string, string[]> {
   const map = new Map<string, string[]>();
   for (const [from, to] of pairs) {
     map.set(from, [...(map.get(from) ?? []), to]);
@@ -436,7 +452,7 @@ function neighbours(pairs: readonly (readonly [string, string])[]): Map<string, 
   return map;
 }
 
-function reachable(
+function findReachable(
   from: readonly string[],
   next: ReadonlyMap<string, readonly string[]>,
 ): Set<string> {
@@ -451,7 +467,7 @@ function reachable(
 }
 
 function textProblem(field: string, value: unknown): FieldError[] {
-  return when(
+  return problemIf(
     typeof value !== 'string' || value === '',
     field,
     'must be a string that is not empty',
@@ -462,6 +478,6 @@ function isOneOf(value: unknown, ...values: readonly unknown[]): boolean {
   return values.includes(value);
 }
 
-function when(isWrong: boolean, field: string, message: string): FieldError[] {
+function problemIf(isWrong: boolean, field: string, message: string): FieldError[] {
   return isWrong ? [{ field, message }] : [];
 }

@@ -12,7 +12,7 @@ import { isRecord, type Acknowledgement } from '../../core/values.js';
 import type { TextCheck } from '../shared/template-text.js';
 import {
   contentOf,
-  faultsOf,
+  differencesOf,
   graphOf,
   isPartOf,
   liveContentOf,
@@ -20,7 +20,7 @@ import {
   stepBody,
   transitionBody,
   workflowBody,
-  type Content,
+  type WorkflowContent,
   type LiveGraph,
 } from './content.js';
 import type {
@@ -34,21 +34,21 @@ import type {
 } from '../workflows.types.js';
 import {
   checkDefinition,
-  edgesOf,
+  listTransitions,
   nameOfStep,
   stepsOf,
-  type Edge,
+  type DefinedTransition,
   type WorkflowDefinition,
 } from './definition.js';
 import {
-  cutSwitchIn,
-  foreignIn,
-  runningBeside,
+  findInterruptedSwitch,
+  findForeign,
+  findOtherRunning,
   sortWorkflows,
   versionName,
-  versionWith,
-  type Found,
-  type Running,
+  findVersion,
+  type FoundWorkflows,
+  type RunningWorkflow,
   type Version,
 } from './versions.js';
 
@@ -139,15 +139,15 @@ export interface DeployParts {
     create(body: WorkflowCreate, options: RequestOptions): Call<unknown>;
     update(id: string, body: WorkflowUpdate, options: RequestOptions): Call<unknown>;
     delete(id: string, options: RequestOptions): Call<Acknowledgement>;
-    readonly steps: Creates<StepCreate>;
-    readonly transitions: Creates<TransitionCreate>;
+    readonly steps: Creator<StepCreate>;
+    readonly transitions: Creator<TransitionCreate>;
     readonly executions: {
       list(id: string, query: ExecutionQuery, options: RequestOptions): PromiseLike<Page<unknown>>;
     };
   };
 }
 
-interface Creates<Body> {
+interface Creator<Body> {
   create(id: string, body: Body, options: RequestOptions): Call<unknown>;
 }
 
@@ -174,13 +174,13 @@ export async function deploy(
 }
 
 /** A switch between versions that has begun. */
-interface Switch {
+interface VersionSwitch {
   readonly id: string;
   readonly mark: string;
   /** Whether an earlier deployment began this switch. */
-  readonly wasCut: boolean;
+  readonly wasInterrupted: boolean;
   /** The workflows that the switch has disabled so far. */
-  readonly disabled: Running[];
+  readonly disabled: RunningWorkflow[];
 }
 
 /**
@@ -202,19 +202,19 @@ class DeployRun {
   readonly #definition: WorkflowDefinition;
   readonly #settings: DeployOptions;
   readonly #parts: DeployParts;
-  readonly #content: Content;
+  readonly #content: WorkflowContent;
   readonly #mark: string;
   /** The name of the draft. It has a random token, so that another deployer's draft has another name. */
   readonly #draftName: string;
   readonly #done: DeployOperation[] = [];
-  readonly #replaced: Running[] = [];
+  readonly #replaced: RunningWorkflow[] = [];
   readonly #notes: string[] = [];
   #options: RequestOptions;
   #gap: Deployment['gap'];
   /** The unfinished workflow of this run. Its `id` is absent until a response has named it. */
   #draft: { readonly id?: string } | undefined;
   /** The switch that this run is performing. */
-  #switch: Switch | undefined;
+  #switch: VersionSwitch | undefined;
   #stepIds: Record<string, string> | undefined;
 
   constructor(
@@ -236,22 +236,23 @@ class DeployRun {
   async plan(): Promise<Deployment> {
     const found = await this.#find();
     this.#refuseForeign(found);
-    const target = versionWith(this.#mark, found.versions);
+    const target = findVersion(this.#mark, found.versions);
     if (target === undefined) {
       await this.#checkTemplates();
-      this.#done.push(...this.#creations());
+      this.#done.push(...this.#listCreations());
     }
-    const cut = cutSwitchIn(found.versions);
-    const next = this.#settings.enable === true ? { id: target?.id, isOn: target?.isOn } : cut;
-    const old = next ? runningBeside(next.id, found) : [];
+    const interrupted = findInterruptedSwitch(found.versions);
+    const next =
+      this.#settings.enable === true ? { id: target?.id, isOn: target?.isOn } : interrupted;
+    const old = next ? findOtherRunning(next.id, found) : [];
     const disabling = old.map(({ id }) => ({ do: 'disable-workflow', workflowId: id }) as const);
     this.#done.push(...disabling);
     if (next && next.isOn !== true) {
       this.#done.push({ do: 'enable-workflow', workflowId: next.id });
     }
     this.#note(found, old);
-    const counts = await Promise.all(old.map(({ id }) => this.#activeExecutions(id)));
-    const replaced = old.map((one, at) => shownAs(one, counts[at]));
+    const counts = await Promise.all(old.map(({ id }) => this.#countActiveExecutions(id)));
+    const replaced = old.map((one, at) => toReplaced(one, counts[at]));
     const off = new Set(old.map(({ id }) => id));
     const after = found.versions.map((one) => (off.has(one.id) ? { ...one, isOn: false } : one));
     const kept = await this.#prune(found.versions, after, target?.id, () => Promise.resolve());
@@ -269,16 +270,16 @@ class DeployRun {
       const kept = await this.#prune(found.versions, after, id, remove);
       return await this.#result(id, kept);
     } catch (failure) {
-      throw await this.#takeBack(failure);
+      throw await this.#undo(failure);
     }
   }
 
-  async #deploy({ versions }: Found): Promise<string> {
-    const cut = cutSwitchIn(versions);
-    if (cut) {
-      await this.#switchTo(cut);
+  async #deploy({ versions }: FoundWorkflows): Promise<string> {
+    const interrupted = findInterruptedSwitch(versions);
+    if (interrupted) {
+      await this.#switchTo(interrupted);
     }
-    const existing = versionWith(this.#mark, versions);
+    const existing = findVersion(this.#mark, versions);
     const id = existing?.id ?? (await this.#create());
     const mark = this.#mark;
     if (this.#settings.enable === true) {
@@ -288,13 +289,13 @@ class DeployRun {
     }
     const isNew = existing === undefined;
     this.#draft = undefined; // a later failure does not delete the finished version
-    this.#done.unshift(...(isNew ? this.#creations() : []));
-    return this.#settle(id, isNew);
+    this.#done.unshift(...(isNew ? this.#listCreations() : []));
+    return this.#resolveConflict(id, isNew);
   }
 
   // ---- finding the versions and templates in the service
 
-  async #find(): Promise<Found> {
+  async #find(): Promise<FoundWorkflows> {
     const { workflows } = this.#parts;
     const { replaces } = this.#settings;
     const replaced =
@@ -303,8 +304,8 @@ class DeployRun {
     return sortWorkflows(all, this.#definition, replaced);
   }
 
-  #refuseForeign(found: Found): void {
-    const foreign = foreignIn(found);
+  #refuseForeign(found: FoundWorkflows): void {
+    const foreign = findForeign(found);
     if (foreign) {
       const { name, trigger } = this.#definition;
       throw new InvalidRequestError(
@@ -337,7 +338,7 @@ class DeployRun {
     }
   }
 
-  async #activeExecutions(id: string): Promise<number> {
+  async #countActiveExecutions(id: string): Promise<number> {
     const { executions } = this.#parts.workflows;
     let count = 0;
     for (const status of ['RUNNING', 'WAITING']) {
@@ -349,12 +350,13 @@ class DeployRun {
 
   // ---- creating a version
 
-  #creations(): DeployOperation[] {
+  #listCreations(): DeployOperation[] {
     return [
       { do: 'create-workflow' },
       ...stepsOf(this.#definition).map(([step]) => ({ do: 'create-step', step }) as const),
-      ...edgesOf(this.#definition).map(
-        (edge) => ({ do: 'create-transition', transition: wayText(edge) }) as const,
+      ...listTransitions(this.#definition).map(
+        (transition) =>
+          ({ do: 'create-transition', transition: formatTransition(transition) }) as const,
       ),
     ];
   }
@@ -366,9 +368,9 @@ class DeployRun {
     this.#draft = {};
     const body = workflowBody(this.#definition, this.#draftName);
     const created: unknown = await workflows.create(body, this.#options);
-    const id = idOf(created) ?? (await this.#draftId());
+    const id = idOf(created) ?? (await this.#findDraftId());
     if (id === undefined) {
-      throw this.#markDropped();
+      throw this.#markDroppedError();
     }
     this.#draft = { id };
     const ids = new Map<string, string>();
@@ -386,14 +388,17 @@ class DeployRun {
     await this.#connect(id, await this.#ownGraph(id, ids));
     const graph = await this.#ownGraph(id, ids);
     if (graph.workflow['name'] !== this.#draftName) {
-      throw this.#markDropped();
+      throw this.#markDroppedError();
     }
-    const faults = faultsOf(this.#definition, graph);
-    if (faults.length > 0) {
-      throw notAsDeployed(`did not make it as it was sent: ${listed(faults)}`, faults);
+    const differences = differencesOf(this.#definition, graph);
+    if (differences.length > 0) {
+      throw notAsDeployedError(
+        `did not make it as it was sent: ${joinTexts(differences)}`,
+        differences,
+      );
     }
-    if ((await this.#draftId()) !== id) {
-      throw this.#markDropped(); // a later deployment finds versions only in the list
+    if ((await this.#findDraftId()) !== id) {
+      throw this.#markDroppedError(); // a later deployment finds versions only in the list
     }
     this.#stepIds = this.#stepIdsIn(graph);
     return id;
@@ -407,8 +412,8 @@ class DeployRun {
     if (graph.trigger !== undefined && graph.start !== first) {
       await transitions.create(id, transitionBody(graph.trigger, first), this.#options);
     }
-    for (const { from, to, ...way } of edgesOf(this.#definition)) {
-      const body = transitionBody(stepIds[from] ?? '', stepIds[to] ?? '', way);
+    for (const { from, to, ...transition } of listTransitions(this.#definition)) {
+      const body = transitionBody(stepIds[from] ?? '', stepIds[to] ?? '', transition);
       await transitions.create(id, body, this.#options);
     }
   }
@@ -416,7 +421,7 @@ class DeployRun {
   async #ownGraph(id: string, names: ReadonlyMap<string, string>): Promise<LiveGraph> {
     const graph = await this.#readGraph(id, names);
     if (graph === undefined) {
-      throw notAsDeployed(`does not show the steps of workflow ${id}`);
+      throw notAsDeployedError(`does not show the steps of workflow ${id}`);
     }
     return graph;
   }
@@ -436,7 +441,7 @@ class DeployRun {
     return Object.fromEntries(ids);
   }
 
-  #markDropped(): PostreelError {
+  #markDroppedError(): PostreelError {
     return new PostreelError(
       `The service did not keep the name "${this.#draftName}": without its mark no later deployment would find this version. The new workflow was removed.`,
       { code: 'MARK_DROPPED', outcome: 'rejected' },
@@ -444,7 +449,7 @@ class DeployRun {
   }
 
   /** Finds the id of this run's draft by its name. */
-  async #draftId(): Promise<string | undefined> {
+  async #findDraftId(): Promise<string | undefined> {
     const { versions } = await this.#find();
     return versions.find(({ name }) => name === this.#draftName)?.id;
   }
@@ -466,18 +471,18 @@ class DeployRun {
       return; // another deployer has already enabled a version with the same content
     }
     const { name } = this.#definition;
-    const old = runningBeside(id, found);
-    const cut = found.versions.filter((one) => one.state === 'switching' && one.id !== id);
+    const old = findOtherRunning(id, found);
+    const interrupted = found.versions.filter((one) => one.state === 'switching' && one.id !== id);
     if (target.isOn && target.state === 'whole' && old.length === 0) {
       return;
     }
-    const disabled: Running[] = [];
-    const wasCut = target.state === 'switching';
-    this.#switch = { id, mark, wasCut, disabled };
-    if (!wasCut) {
+    const disabled: RunningWorkflow[] = [];
+    const wasInterrupted = target.state === 'switching';
+    this.#switch = { id, mark, wasInterrupted, disabled };
+    if (!wasInterrupted) {
       await this.#update(id, { name: versionName(name, mark, 'switching') });
     }
-    for (const one of cut) {
+    for (const one of interrupted) {
       await isGone(this.#update(one.id, { name: versionName(name, one.mark) }));
     }
     const from = new Date();
@@ -505,7 +510,7 @@ class DeployRun {
    * | several versions are on           | on: the version with the smallest id            |
    * | two copies of one version         | the copy that is on, or else the smaller id     |
    */
-  async #settle(id: string, isNew: boolean): Promise<string> {
+  async #resolveConflict(id: string, isNew: boolean): Promise<string> {
     const { versions } = await this.#find();
     const isOn = versions.some((version) => version.id === id && version.isOn);
     const on = versions.filter((version) => version.isOn);
@@ -516,7 +521,7 @@ class DeployRun {
       }
     }
     const others = versions.filter((version) => version.id !== id);
-    const twin = versionWith(this.#mark, others);
+    const twin = findVersion(this.#mark, others);
     const isLeftOver = !isOn || stays !== id;
     if (isNew && isLeftOver && twin !== undefined && (twin.isOn || twin.id < id)) {
       // A version that was on for a moment may have executions. Then the service does not delete it: it stays,
@@ -536,12 +541,16 @@ class DeployRun {
   // ---- undoing after a failure
 
   /** Undoes the unfinished work of this run, and returns the error to reject with. */
-  async #takeBack(failure: unknown): Promise<unknown> {
+  async #undo(failure: unknown): Promise<unknown> {
     const { signal } = this.#options;
-    const cut = this.#switch;
+    const interrupted = this.#switch;
     const draft = this.#draft;
     const isRefusal = isPostreelError(failure) && failure.code === 'INVALID_REQUEST';
-    if (cut === undefined && draft === undefined && (this.#done.length === 0 || isRefusal)) {
+    if (
+      interrupted === undefined &&
+      draft === undefined &&
+      (this.#done.length === 0 || isRefusal)
+    ) {
       return failure;
     }
     const { headers, priority } = this.#options;
@@ -550,17 +559,19 @@ class DeployRun {
     const remains: string[] = [];
     const attempt = (what: string, run: () => Promise<unknown>) =>
       run().catch(() => void remains.push(what));
-    const isBack = cut ? await this.#switchBack(cut, attempt) : false;
+    const isBack = interrupted ? await this.#switchBack(interrupted, attempt) : false;
     if (draft) {
       const what = `workflow ${draft.id ?? `"${this.#draftName}"`}`;
       await attempt(what, () => this.#removeDraft(draft.id));
     }
-    if (cut && isBack && (remains.length > 0 || draft === undefined)) {
-      const name = versionName(this.#definition.name, cut.mark);
-      await attempt(`the name of workflow ${cut.id}`, () => this.#update(cut.id, { name }));
+    if (interrupted && isBack && (remains.length > 0 || draft === undefined)) {
+      const name = versionName(this.#definition.name, interrupted.mark);
+      await attempt(`the name of workflow ${interrupted.id}`, () =>
+        this.#update(interrupted.id, { name }),
+      );
     }
     const on = await this.#find().then(
-      (found) => runningBeside(undefined, found).map(({ id }) => id),
+      (found) => findOtherRunning(undefined, found).map(({ id }) => id),
       () => undefined,
     );
     // Finished operations are not undone: the switch of an earlier deployment, or all of this deployment.
@@ -568,7 +579,7 @@ class DeployRun {
     const isOwn = isPostreelError(failure) && ownCodes.has(failure.code);
     return isClean && (isOwn || isAbortOf(signal, failure))
       ? failure
-      : this.#failed(failure, { on, remains }, isClean);
+      : this.#failedError(failure, { on, remains }, isClean);
   }
 
   /**
@@ -576,38 +587,38 @@ class DeployRun {
    * again, or if this run had disabled none and had begun the switch itself.
    */
   async #switchBack(
-    { id, wasCut, disabled }: Switch,
+    { id, wasInterrupted, disabled }: VersionSwitch,
     attempt: (what: string, run: () => Promise<unknown>) => Promise<unknown>,
   ): Promise<boolean> {
     await attempt(`workflow ${id} may be on`, () => this.#update(id, { enabled: false }));
     const found = await this.#find().catch(() => undefined);
     // Another deployer may have enabled its version in the meantime: then the old versions stay off.
-    let isAnyOn = found !== undefined && runningBeside(id, found).length > 0;
+    let isAnyOn = found !== undefined && findOtherRunning(id, found).length > 0;
     for (const one of isAnyOn ? [] : disabled) {
       await attempt(`workflow ${one.id} may be off`, async () => {
         await this.#update(one.id, { enabled: true });
         isAnyOn = true;
       });
     }
-    return isAnyOn || (disabled.length === 0 && !wasCut);
+    return isAnyOn || (disabled.length === 0 && !wasInterrupted);
   }
 
   async #removeDraft(known: string | undefined): Promise<void> {
-    const id = known ?? (await this.#draftId());
+    const id = known ?? (await this.#findDraftId());
     if (id !== undefined) {
       await this.#remove(id);
     }
   }
 
-  #failed(failure: unknown, details: FailedDeployment, isClean: boolean): PostreelError {
+  #failedError(failure: unknown, details: FailedDeployment, isClean: boolean): PostreelError {
     const { on, remains } = details;
     const state =
       on === undefined
         ? 'Which version is on could not be found out'
         : on.length === 0
           ? 'No version of it is on'
-          : `On is ${listed(on.map((id) => `workflow ${id}`))}`;
-    const left = remains.length > 0 ? ` These remain: ${listed(remains)}.` : '';
+          : `On is ${joinTexts(on.map((id) => `workflow ${id}`))}`;
+    const left = remains.length > 0 ? ` These remain: ${joinTexts(remains)}.` : '';
     const cause = messageOf(failure).replace(/\.?$/, '.');
     return new PostreelError(
       `The deployment of "${this.#definition.name}" failed: ${cause} ${state}.${left} Deploy again to continue.`,
@@ -637,7 +648,7 @@ class DeployRun {
       }
       const wasThere = before.some((one) => one.id === version.id);
       const check = async () => {
-        const found = await this.#reasonToKeep(version, wasThere);
+        const found = await this.#findReasonToKeep(version, wasThere);
         await (found === undefined ? remove(version.id) : undefined);
         return found;
       };
@@ -656,7 +667,7 @@ class DeployRun {
     return kept;
   }
 
-  async #reasonToKeep(version: Version, wasThere: boolean): Promise<string | undefined> {
+  async #findReasonToKeep(version: Version, wasThere: boolean): Promise<string | undefined> {
     if (version.isOn || version.state === 'switching') {
       return 'It is on.';
     }
@@ -675,13 +686,13 @@ class DeployRun {
     if (!isAsDeployed) {
       return 'It is not as it was deployed: somebody has changed it, or the service has.';
     }
-    const active = await this.#activeExecutions(version.id);
+    const active = await this.#countActiveExecutions(version.id);
     return active > 0 ? `${active} of its executions run.` : undefined;
   }
 
   // ---- the report
 
-  #note({ versions }: Found, old: readonly Running[]): void {
+  #note({ versions }: FoundWorkflows, old: readonly RunningWorkflow[]): void {
     if (old.length > 0 && this.#definition.allowReentry !== true) {
       this.#notes.push(
         'Contacts who went through the old version may enter this one again: to the service it is another workflow.',
@@ -689,7 +700,7 @@ class DeployRun {
     }
     const drafts = versions.filter(({ state }) => state === 'draft');
     if (drafts.length > 0 && this.#settings.prune !== true) {
-      const ids = listed(drafts.map(({ id }) => id));
+      const ids = joinTexts(drafts.map(({ id }) => id));
       this.#notes.push(`Drafts of deployments that were cut, or still run: ${ids}.`);
     }
   }
@@ -702,7 +713,7 @@ class DeployRun {
       name: versionName(this.#definition.name, this.#mark),
       operations: this.#done,
       stepIds: ids,
-      replaced: this.#replaced.map((one) => shownAs(one)),
+      replaced: this.#replaced.map((one) => toReplaced(one)),
       gap: this.#gap,
       kept,
       notes: this.#notes,
@@ -722,18 +733,18 @@ class DeployRun {
 // The codes of errors about the draft. Their messages already say that the new workflow was removed.
 const ownCodes: ReadonlySet<string> = new Set(['MARK_DROPPED', 'NOT_AS_DEPLOYED']);
 
-function notAsDeployed(what: string, details?: unknown): PostreelError {
+function notAsDeployedError(what: string, details?: unknown): PostreelError {
   return new PostreelError(
     `The service ${what}. The new workflow was removed. What it wants beside our fields goes into \`fields\` and \`config\` of the definition.`,
     { code: 'NOT_AS_DEPLOYED', outcome: 'rejected', details },
   );
 }
 
-function shownAs({ id, name }: Running, activeExecutions?: number): ReplacedWorkflow {
+function toReplaced({ id, name }: RunningWorkflow, activeExecutions?: number): ReplacedWorkflow {
   return { workflowId: id, name, activeExecutions };
 }
 
-function wayText({ from, to, branch }: Edge): string {
+function formatTransition({ from, to, branch }: DefinedTransition): string {
   return branch === undefined ? `${from} to ${to}` : `${from} ${branch} to ${to}`;
 }
 
@@ -759,7 +770,7 @@ async function isGone(call: PromiseLike<unknown>): Promise<boolean> {
 const maxListed = 5;
 
 /** Joins the first few texts for an error message. */
-function listed(texts: readonly string[]): string {
+function joinTexts(texts: readonly string[]): string {
   const more = texts.length > maxListed ? [`${texts.length - maxListed} more`] : [];
   return [...texts.slice(0, maxListed), ...more].join(', ');
 }

@@ -1,4 +1,9 @@
-import { edgesOf, stepsOf, type StepDefinition, type WorkflowDefinition } from './definition.js';
+import {
+  listTransitions,
+  stepsOf,
+  type StepDefinition,
+  type WorkflowDefinition,
+} from './definition.js';
 
 /** The state of an execution to show in the graph. */
 export interface MermaidOptions {
@@ -22,7 +27,7 @@ export function toMermaid(
     'flowchart TD',
     `  start(["${escaped(definition.trigger.event)}"]) --> ${id(steps[0]?.[0])}`,
     ...steps.map(([key, step]) => `  ${id(key)}${shape(key, step)}`),
-    ...edgesOf(definition).map(
+    ...listTransitions(definition).map(
       ({ from, to, branch }) => `  ${id(from)} -->${branch ? `|${branch}|` : ''} ${id(to)}`,
     ),
     ...classLine('visited', marked(visited), 'fill:#e8f5e9,stroke:#43a047'),

@@ -14,7 +14,7 @@ export interface Version {
 }
 
 /** The workflows of the project that concern a deployment. */
-export interface Found {
+export interface FoundWorkflows {
   /** The versions of the definition, sorted by id. */
   readonly versions: readonly Version[];
   /** Workflows of the same name and event without a mark. */
@@ -24,7 +24,7 @@ export interface Found {
 }
 
 /** A workflow that is on and that the deployment replaces. */
-export interface Running {
+export interface RunningWorkflow {
   readonly id: string;
   readonly name: string | undefined;
 }
@@ -39,7 +39,7 @@ export function sortWorkflows(
   workflows: readonly Workflow[],
   { name, trigger }: WorkflowDefinition,
   replaced: Workflow | undefined,
-): Found {
+): FoundWorkflows {
   const versions: Version[] = [];
   const unmarked: Workflow[] = [];
   for (const workflow of workflows) {
@@ -51,31 +51,34 @@ export function sortWorkflows(
       unmarked.push(...(event === undefined || event === trigger.event ? [workflow] : []));
     }
   }
-  return { versions: versions.sort(byId), unmarked, replaced };
+  return { versions: versions.sort(compareIds), unmarked, replaced };
 }
 
 /**
  * Returns the workflow that stops a deployment, because it was not deployed from a definition. A disabled one next
  * to a version of this definition does not count: an earlier deployment has replaced it.
  */
-export function foreignIn({ versions, unmarked }: Found): Workflow | undefined {
+export function findForeign({ versions, unmarked }: FoundWorkflows): Workflow | undefined {
   const hasVersion = versions.some(({ state }) => state !== 'draft');
   return unmarked.find(({ enabled }) => !hasVersion || enabled !== false);
 }
 
 /** Returns the version with this mark: the one that is on, or else the first one. */
-export function versionWith(mark: string, versions: readonly Version[]): Version | undefined {
+export function findVersion(mark: string, versions: readonly Version[]): Version | undefined {
   const same = versions.filter((version) => version.mark === mark && version.state !== 'draft');
   return same.find(({ isOn }) => isOn) ?? same[0];
 }
 
 /** Returns the version whose switch an earlier deployment did not finish. */
-export function cutSwitchIn(versions: readonly Version[]): Version | undefined {
+export function findInterruptedSwitch(versions: readonly Version[]): Version | undefined {
   return versions.find(({ state }) => state === 'switching');
 }
 
 /** Returns the workflows other than this version that are on: the switch to the version disables them. */
-export function runningBeside(id: string | undefined, { versions, replaced }: Found): Running[] {
+export function findOtherRunning(
+  id: string | undefined,
+  { versions, replaced }: FoundWorkflows,
+): RunningWorkflow[] {
   const ours = versions.filter((version) => version.isOn && version.id !== id);
   const isNamed = replaced !== undefined && !versions.some((version) => version.id === replaced.id);
   const foreign = isNamed && replaced.enabled !== false && replaced.id !== id ? [replaced] : [];
@@ -97,6 +100,6 @@ function nameOf(workflow: object): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-function byId({ id: one }: Version, { id: other }: Version): number {
+function compareIds({ id: one }: Version, { id: other }: Version): number {
   return one < other ? -1 : 1;
 }
