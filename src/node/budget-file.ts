@@ -19,11 +19,11 @@ export interface ProjectBudget {
 }
 
 /** Changes a budget and returns the result; expired leases have been removed before. */
-type Change<T> = (budget: ProjectBudget, now: number) => T;
+type BudgetChange<T> = (budget: ProjectBudget, now: number) => T;
 
 interface BudgetEntry {
   readonly group: string;
-  readonly change: Change<unknown>;
+  readonly change: BudgetChange<unknown>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -40,18 +40,18 @@ export class BudgetFile {
   }
 
   /** Changes a project's budget atomically, without interference by another process. */
-  change<T>(group: string, change: Change<T>): Promise<T> {
+  change<T>(group: string, change: BudgetChange<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // as: each result goes to the caller of its change
       const entry = { group, change, resolve: resolve as (result: unknown) => void, reject };
       this.#waiting.push(entry);
       if (!this.#isBusy) {
-        void this.#work();
+        void this.#writeWaiting();
       }
     });
   }
 
-  async #work(): Promise<void> {
+  async #writeWaiting(): Promise<void> {
     this.#isBusy = true;
     while (this.#waiting.length > 0) {
       const entries = this.#waiting.splice(0);
@@ -87,13 +87,13 @@ export class BudgetFile {
 }
 
 /** The contents of a file: the budgets, and the time on the file's timeline. */
-interface Contents {
+interface BudgetFileContents {
   readonly budgets: Map<string, ProjectBudget>;
   readonly now: number;
 }
 
 /** The JSON of a file. */
-interface StoredFile {
+interface StoredBudgetFile {
   readonly now: number;
   /** The machine's monotonic clock when the file was written, in milliseconds. */
   readonly uptimeMs: number;
@@ -108,17 +108,20 @@ interface StoredFile {
 // Reads the file. The time since it was written comes from the machine's monotonic clock, which does not
 // depend on the time of day. That clock restarts with the machine: then at least its current value has
 // passed.
-function read(path: string): Contents {
-  const file = parsed(readText(path));
+function read(path: string): BudgetFileContents {
+  const file = parseFile(readText(path));
   if (!file) {
     return { budgets: new Map(), now: 0 };
   }
   const uptime = uptimeMs();
   const now = file.now + (uptime >= file.uptimeMs ? uptime - file.uptimeMs : uptime);
-  const live = (leases: readonly [string, number][]) =>
+  const removeExpired = (leases: readonly [string, number][]) =>
     new Map(leases.filter(([, until]) => until > now));
   const budgets = file.projects.map(([group, slots, places, closedUntil]) => {
-    return [group, { slots: live(slots), places: live(places), closedUntil }] as const;
+    return [
+      group,
+      { slots: removeExpired(slots), places: removeExpired(places), closedUntil },
+    ] as const;
   });
   return { budgets: new Map(budgets), now };
 }
@@ -136,11 +139,11 @@ function readText(path: string): string {
   }
 }
 
-function parsed(text: string): StoredFile | undefined {
+function parseFile(text: string): StoredBudgetFile | undefined {
   try {
     const file: unknown = JSON.parse(text);
     return isRecord(file) && Array.isArray(file['projects'])
-      ? (file as unknown as StoredFile) // as: it was written so
+      ? (file as unknown as StoredBudgetFile) // as: it was written so
       : undefined;
   } catch {
     return undefined; // torn by a crash of the machine: its content is lost
@@ -148,7 +151,7 @@ function parsed(text: string): StoredFile | undefined {
 }
 
 // Replaces the file, so that a reader sees the old or the new content, never half of it.
-function write(path: string, { budgets, now }: Contents): void {
+function write(path: string, { budgets, now }: BudgetFileContents): void {
   const projects = [...budgets]
     .filter(
       ([, { slots, places, closedUntil }]) => slots.size + places.size > 0 || closedUntil > now,

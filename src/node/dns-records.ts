@@ -31,14 +31,14 @@ const names = {
 export function dnsRecords(domain: object): DnsRecord[] {
   if (isRecord(domain)) {
     const own = recordOf(domain);
-    return own ? [own] : Object.values(domain).flatMap(inside);
+    return own ? [own] : Object.values(domain).flatMap(findRecords);
   }
-  return inside(domain);
+  return findRecords(domain);
 }
 
-function inside(value: unknown): DnsRecord[] {
+function findRecords(value: unknown): DnsRecord[] {
   if (Array.isArray(value)) {
-    return value.flatMap(inside);
+    return value.flatMap(findRecords);
   }
   return isRecord(value) ? dnsRecords(value) : [];
 }
@@ -48,7 +48,7 @@ export function dnsZone(domain: object): string {
   return dnsRecords(domain)
     .map(({ type, name, value, priority, ttl }) =>
       [
-        absolute(name),
+        toAbsolute(name),
         ttl,
         'IN',
         type,
@@ -107,16 +107,16 @@ function numberOf(value: unknown): number | undefined {
 }
 
 // Add the final dot: a name of several labels would otherwise count as relative to the zone.
-function absolute(name: string): string {
+function toAbsolute(name: string): string {
   return name.includes('.') && !name.endsWith('.') ? `${name}.` : name;
 }
 
 /** Splits a text of more than 255 bytes into several strings of one record. */
 function dataOf(type: string, value: string): string {
   if (type !== 'TXT') {
-    return /^(CNAME|MX|NS)$/.test(type) ? absolute(value) : value;
+    return /^(CNAME|MX|NS)$/.test(type) ? toAbsolute(value) : value;
   }
-  const bare = /^"(.*)"$/s.exec(value)?.[1] ?? value;
-  const strings = bare.match(/.{1,255}/gs) ?? [''];
+  const unquoted = /^"(.*)"$/s.exec(value)?.[1] ?? value;
+  const strings = unquoted.match(/.{1,255}/gs) ?? [''];
   return strings.map((text) => `"${text.replaceAll(/[\\"]/g, String.raw`\$&`)}"`).join(' ');
 }

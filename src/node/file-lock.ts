@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../core/async.js';
 import { hasCode } from './file-system.js';
-import { isOwnerDead, newOwnerName } from './pid-scope.js';
+import { isOwnerDead, createOwnerName } from './pid-scope.js';
 
 /** Lets the holder of a lock check it before a step that cannot be undone. */
 export interface HeldLock {
@@ -22,52 +22,52 @@ const staleMs = 60_000;
  */
 export async function withLock<T>(path: string, task: (lock: HeldLock) => Promise<T>): Promise<T> {
   const folder = `${path}.lock`;
-  const claim = await taken(folder);
+  const claim = await acquire(folder);
   try {
     return await task({ isHeld: () => exists(claim) });
   } finally {
-    await leave(folder, claim);
+    await release(folder, claim);
   }
 }
 
 /** The claim that took the lock. */
-async function taken(folder: string): Promise<string> {
+async function acquire(folder: string): Promise<string> {
   for (let round = 1; ; round++) {
-    const name = newOwnerName();
-    if (await isTaken(folder, name)) {
+    const name = createOwnerName();
+    if (await tryAcquire(folder, name)) {
       return join(folder, name);
     }
     await sleep(Math.random() * Math.min(25, 2 + round));
   }
 }
 
-async function isTaken(folder: string, name: string): Promise<boolean> {
+async function tryAcquire(folder: string, name: string): Promise<boolean> {
   // Check before creating a claim: a claim that cannot win hinders the others.
-  if (await hasRivals(folder, name)) {
+  if (await isContested(folder, name)) {
     return false;
   }
   const claim = join(folder, name);
-  await mkdir(folder).catch(unlessCode('EEXIST'));
-  const handle = await open(claim, 'wx').catch(unlessCode('ENOENT'));
+  await mkdir(folder).catch(ignoreCode('EEXIST'));
+  const handle = await open(claim, 'wx').catch(ignoreCode('ENOENT'));
   if (!handle) {
     return false; // the last holder has just removed the folder
   }
   let isAlone = false;
   try {
     await handle.close();
-    isAlone = !(await hasRivals(folder, name));
+    isAlone = !(await isContested(folder, name));
   } finally {
     if (!isAlone) {
-      await leave(folder, claim);
+      await release(folder, claim);
     }
   }
   return isAlone;
 }
 
 /** True if another live holder has a claim. Removes the claims of dead processes and threads. */
-async function hasRivals(folder: string, own: string): Promise<boolean> {
-  const names = (await readdir(folder).catch(unlessCode('ENOENT'))) ?? [];
-  const seenAt = firstSeen(folder, names);
+async function isContested(folder: string, own: string): Promise<boolean> {
+  const names = (await readdir(folder).catch(ignoreCode('ENOENT'))) ?? [];
+  const seenAt = recordFirstSeen(folder, names);
   for (const name of names.filter((name) => name !== own)) {
     const isDead = isOwnerDead(name);
     if (!isDead && monotonicMs() - (seenAt.get(name) ?? 0) <= staleMs) {
@@ -84,30 +84,30 @@ async function hasRivals(folder: string, own: string): Promise<boolean> {
   return false;
 }
 
-const claimsIn = new Map<string, ReadonlyMap<string, number>>();
+const seenByFolder = new Map<string, ReadonlyMap<string, number>>();
 
 /**
  * When this process first saw each claim in a folder, by the monotonic clock. The time of a file may come
  * from the clock of another host or container, or from before the clock was set.
  */
-function firstSeen(folder: string, names: readonly string[]): ReadonlyMap<string, number> {
+function recordFirstSeen(folder: string, names: readonly string[]): ReadonlyMap<string, number> {
   const now = monotonicMs();
-  const before = claimsIn.get(folder);
+  const before = seenByFolder.get(folder);
   const seenAt = new Map(names.map((name) => [name, before?.get(name) ?? now]));
-  claimsIn.set(folder, seenAt);
+  seenByFolder.set(folder, seenAt);
   return seenAt;
 }
 
-async function leave(folder: string, claim: string): Promise<void> {
+async function release(folder: string, claim: string): Promise<void> {
   await rm(claim, { force: true });
   await rmdir(folder).catch(() => undefined); // the folder holds the claims of others
 }
 
 async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(unlessCode('ENOENT'))) !== undefined;
+  return (await stat(path).catch(ignoreCode('ENOENT'))) !== undefined;
 }
 
-function unlessCode(code: string): (error: unknown) => undefined {
+function ignoreCode(code: string): (error: unknown) => undefined {
   return (error) => {
     if (!hasCode(error, code)) {
       throw error;

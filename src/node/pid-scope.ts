@@ -22,8 +22,8 @@ let thread: string | undefined;
 export function pidScope(): string {
   own ??= nameOf({
     hostname: hostname(),
-    bootId: unlessMissing(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
-    pidNamespace: unlessMissing(() => readlinkSync('/proc/self/ns/pid')),
+    bootId: readIfPresent(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    pidNamespace: readIfPresent(() => readlinkSync('/proc/self/ns/pid')),
   });
   return own;
 }
@@ -33,7 +33,7 @@ export function pidScope(): string {
  * start of the machine.
  */
 export function startToken(): string {
-  start ??= unlessMissing(() => startIn('/proc/self/stat'));
+  start ??= readIfPresent(() => readStartTime('/proc/self/stat'));
   return start ?? 'unknown';
 }
 
@@ -42,8 +42,8 @@ export function startToken(): string {
  * `t<id>.<start>` before the random part in a worker thread. Versions without support for threads read the
  * first three parts.
  */
-export function newOwnerName(): string {
-  thread ??= isMainThread ? '' : (unlessMissing(threadToken) ?? '');
+export function createOwnerName(): string {
+  thread ??= isMainThread ? '' : (readIfPresent(threadToken) ?? '');
   const parts = [pidScope(), process.pid, startToken(), thread, randomUUID()];
   return parts.filter((part) => part !== '').join('-');
 }
@@ -62,7 +62,7 @@ export function isOwnerDead(name: string): boolean {
 /** The system's id of this thread, and its start time; Linux only. */
 function threadToken(): string {
   const [, id = ''] = /\/task\/(\d+)$/.exec(readlinkSync('/proc/thread-self')) ?? [];
-  return `t${id}.${startIn(`/proc/self/task/${id}/stat`)}`;
+  return `t${id}.${readStartTime(`/proc/self/task/${id}/stat`)}`;
 }
 
 function isThreadDead(pid: number, token: string): boolean {
@@ -71,14 +71,14 @@ function isThreadDead(pid: number, token: string): boolean {
     return false;
   }
   try {
-    return startIn(`/proc/${pid}/task/${id}/stat`) !== start;
+    return readStartTime(`/proc/${pid}/task/${id}/stat`) !== start;
   } catch (error) {
     return hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH');
   }
 }
 
 /** Reads the start time of a process or a thread. Skips its name in parentheses, which may contain spaces. */
-function startIn(statFile: string): string | undefined {
+function readStartTime(statFile: string): string | undefined {
   const text = readFileSync(statFile, 'utf8');
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[19];
 }
@@ -98,7 +98,7 @@ export function nameOf({ hostname, bootId, pidNamespace }: PidScopeFacts): strin
 }
 
 // Systems other than Linux have no such files.
-function unlessMissing(read: () => string | undefined): string | undefined {
+function readIfPresent(read: () => string | undefined): string | undefined {
   try {
     return read();
   } catch {

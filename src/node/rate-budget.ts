@@ -22,7 +22,7 @@ export function fileRateBudgetStore(path: string): RateBudgetStore {
         if (closedUntil > now) {
           return { waitMs: closedUntil - now };
         }
-        const taken = lease(slots, count, capacityOf(limits), now + leaseMs);
+        const taken = takeLeases(slots, count, capacityOf(limits), now + leaseMs);
         // The response to a request in flight comes now at the earliest, and frees its slot a window later.
         const firstFreeAt = [...slots.values()].reduce(
           (first, until) => Math.min(first, until),
@@ -39,7 +39,7 @@ export function fileRateBudgetStore(path: string): RateBudgetStore {
         budget.closedUntil = Math.max(budget.closedUntil, until);
       }),
     lease: (group, count, limit, leaseMs) =>
-      file.change(group, ({ places }, now) => lease(places, count, limit, now + leaseMs)),
+      file.change(group, ({ places }, now) => takeLeases(places, count, limit, now + leaseMs)),
     hold: (group, names, leaseMs, instead) =>
       file.change(group, ({ places }, now) => {
         instead.forEach((name) => places.delete(name));
@@ -51,7 +51,7 @@ export function fileRateBudgetStore(path: string): RateBudgetStore {
 }
 
 /** Takes up to `count` leases, as far as they are free. */
-function lease(leases: Leases, count: number, most: number, until: number): string[] {
+function takeLeases(leases: Leases, count: number, most: number, until: number): string[] {
   const free = Math.max(0, most - leases.size);
   const taken = Array.from({ length: Math.min(count, free) }, () => randomUUID());
   taken.forEach((name) => leases.set(name, until));

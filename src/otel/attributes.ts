@@ -4,15 +4,15 @@ import { stageOf, statusWordOf } from '../core/job-status.js';
 import { isApiError, isPostreelError } from '../core/errors.js';
 
 /** The parts of a span's name: the pattern of a path, not its values, which may be email addresses. */
-type Named = Pick<CallStartEvent, 'method' | 'route'> & { readonly callId: number };
+type SpanParts = Pick<CallStartEvent, 'method' | 'route'> & { readonly callId: number };
 
 /** The name of a span, such as `GET /contacts/{id}`; only the method if the path has no pattern. */
-export function spanName({ method, route }: Named): string {
+export function spanNameOf({ method, route }: SpanParts): string {
   return route === undefined ? method : `${method} ${route}`;
 }
 
 /** The attributes of a request, by the semantic conventions for HTTP clients. */
-export function requestAttributes({ method, route, baseUrl }: CallStartEvent): Attributes {
+export function requestAttributesOf({ method, route, baseUrl }: CallStartEvent): Attributes {
   const { protocol, hostname, port, origin, pathname } = new URL(baseUrl);
   const usualPort = protocol === 'https:' ? 443 : 80;
   const base = origin + pathname.replace(/\/$/, '');
@@ -27,7 +27,7 @@ export function requestAttributes({ method, route, baseUrl }: CallStartEvent): A
 }
 
 /** The attribute for the type of an error. */
-export function errorAttribute(type: string): Attributes {
+export function errorAttributeOf(type: string): Attributes {
   return { 'error.type': type };
 }
 
@@ -46,7 +46,7 @@ export function errorTypeOf(error: unknown): string {
 }
 
 /** A job's status as one of a few fixed values: a service may return a sentence there. */
-export function statusAttribute(status: unknown): string {
+export function statusAttributeOf(status: unknown): string {
   const word = statusWordOf({ status });
   const isKnown = word === 'queued' || word === 'processing' || stageOf(word) !== 'active';
   return isKnown ? word : '_OTHER';

@@ -8,7 +8,7 @@ import type {
   ResponseEvent,
   RetryEvent,
 } from '../core/types.js';
-import { errorAttribute, errorTypeOf, requestAttributes, spanName } from './attributes.js';
+import { errorAttributeOf, errorTypeOf, requestAttributesOf, spanNameOf } from './attributes.js';
 import type { Metrics } from './metrics.js';
 
 type Api = typeof OpenTelemetry;
@@ -38,8 +38,8 @@ export class CallSpans {
   }
 
   start(event: CallStartEvent): void {
-    const attributes = requestAttributes(event);
-    const span = this.#tracer.startSpan(`postreel ${spanName(event)}`, { attributes });
+    const attributes = requestAttributesOf(event);
+    const span = this.#tracer.startSpan(`postreel ${spanNameOf(event)}`, { attributes });
     this.#open.set(event.callId, {
       span,
       attributes,
@@ -65,20 +65,20 @@ export class CallSpans {
       ...resends,
       'postreel.queue.duration': queuedMs / 1_000,
     };
-    const above = trace.setSpan(context.active(), call.span);
-    const name = spanName({ ...event, callId });
-    const span = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, above);
+    const parentContext = trace.setSpan(context.active(), call.span);
+    const name = spanNameOf({ ...event, callId });
+    const span = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parentContext);
     call.attempt = span;
     // The spans of the runtime's instrumentation of the request belong below this span.
     within((send) => context.with(trace.setSpan(context.active(), span), send));
-    this.#metrics.queued(queuedMs, call.attributes);
+    this.#metrics.recordQueueTime(queuedMs, call.attributes);
   }
 
   response({ callId, status, durationMs, outcome }: ResponseEvent): void {
     const call = this.#open.get(callId);
     const isFailure = outcome !== undefined;
     const answer = status === undefined ? undefined : { 'http.response.status_code': status };
-    const error = isFailure ? errorAttribute(status?.toString() ?? '_OTHER') : undefined;
+    const error = isFailure ? errorAttributeOf(status?.toString() ?? '_OTHER') : undefined;
     if (!call) {
       return;
     }
@@ -86,7 +86,7 @@ export class CallSpans {
     this.#finish(call.attempt, isFailure);
     call.attempt = undefined;
     call.readyAt = monotonicMs();
-    this.#metrics.answered(durationMs, { ...call.attributes, ...answer, ...error });
+    this.#metrics.recordAttempt(durationMs, { ...call.attributes, ...answer, ...error });
   }
 
   retry({ callId, delayMs, error }: RetryEvent): void {
@@ -96,10 +96,10 @@ export class CallSpans {
     }
     call.span.addEvent('retry', {
       'postreel.retry.delay': delayMs / 1_000,
-      ...errorAttribute(errorTypeOf(error)),
+      ...errorAttributeOf(errorTypeOf(error)),
     });
     call.readyAt = monotonicMs() + delayMs;
-    this.#metrics.retried(call.attributes);
+    this.#metrics.recordRetry(call.attributes);
   }
 
   /** Ends the span of a call; returns its context, for links. */
@@ -113,7 +113,7 @@ export class CallSpans {
       'postreel.attempts': call.attempts,
       'postreel.queue.duration': call.queuedMs / 1_000,
       ...outcomeOf(outcome),
-      ...(error === undefined ? undefined : errorAttribute(errorTypeOf(error))),
+      ...(error === undefined ? undefined : errorAttributeOf(errorTypeOf(error))),
     });
     this.#finish(call.attempt, true);
     this.#finish(call.span, error !== undefined);

@@ -86,11 +86,11 @@ export async function instrument(
 }
 
 async function loadApi(): Promise<typeof OpenTelemetry> {
-  const api = await import('@opentelemetry/api').catch(missing);
-  return 'metrics' in api ? api : missing(undefined); // added in version 1.3
+  const api = await import('@opentelemetry/api').catch(missingError);
+  return 'metrics' in api ? api : missingError(undefined); // added in version 1.3
 }
 
-function missing(cause: unknown): never {
+function missingError(cause: unknown): never {
   throw new ConfigurationError(
     '`postreel/otel` needs `@opentelemetry/api` 1.3 or later. Install it beside `postreel`.',
     { code: 'OPENTELEMETRY_MISSING', cause },

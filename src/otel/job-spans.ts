@@ -4,7 +4,7 @@ import { monotonicMs } from '../core/async.js';
 import { stageOf } from '../core/job-status.js';
 import type { JobAcceptedEvent } from '../media/events.js';
 import type { FileUpdate } from '../media/status/wait-options.js';
-import { errorAttribute, statusAttribute } from './attributes.js';
+import { errorAttributeOf, statusAttributeOf } from './attributes.js';
 import type { Metrics } from './metrics.js';
 
 type Api = typeof OpenTelemetry;
@@ -50,20 +50,20 @@ export class JobSpans {
     const job = this.#open.get(fileId) ?? this.#start(fileId, 'unknown', undefined);
     const stage = stageOf(status);
     job.checks++;
-    const word = statusAttribute(status);
+    const word = statusAttributeOf(status);
     job.span.addEvent('status check', { 'postreel.job.status': word, 'postreel.check': attempt });
     if (stage === 'active') {
       return;
     }
     this.#open.delete(fileId);
-    const error = stage === 'failed' ? errorAttribute(word) : undefined;
+    const error = stage === 'failed' ? errorAttributeOf(word) : undefined;
     const attributes = { 'postreel.job.kind': job.kind, 'postreel.job.status': word, ...error };
     job.span.setAttributes({ ...attributes, 'postreel.job.checks': job.checks });
     if (stage === 'failed') {
       job.span.setStatus({ code: this.#api.SpanStatusCode.ERROR });
     }
     job.span.end();
-    this.#metrics.finished(monotonicMs() - job.startedAt, attributes);
+    this.#metrics.recordJob(monotonicMs() - job.startedAt, attributes);
   }
 
   stop(): void {

@@ -3,12 +3,12 @@ import type { Attributes, Meter } from '@opentelemetry/api';
 /** The measurements; the attributes say which call or job they belong to. */
 export interface Metrics {
   /** An attempt has ended. */
-  answered(durationMs: number, attributes: Attributes): void;
+  recordAttempt(durationMs: number, attributes: Attributes): void;
   /** A call waited for the rate limit. */
-  queued(durationMs: number, attributes: Attributes): void;
-  retried(attributes: Attributes): void;
+  recordQueueTime(durationMs: number, attributes: Attributes): void;
+  recordRetry(attributes: Attributes): void;
   /** A media job is finished. */
-  finished(durationMs: number, attributes: Attributes): void;
+  recordJob(durationMs: number, attributes: Attributes): void;
 }
 
 const seconds = { unit: 's' };
@@ -39,14 +39,14 @@ export function createMetrics(meter: Meter): Metrics {
     advice: { explicitBucketBoundaries: longBoundaries },
   });
   return {
-    answered: (ms, attributes) => duration.record(ms / 1_000, measured(attributes)),
-    queued: (ms, attributes) => queue.record(ms / 1_000, measured(attributes)),
-    retried: (attributes) => retries.add(1, measured(attributes)),
-    finished: (ms, attributes) => jobs.record(ms / 1_000, attributes),
+    recordAttempt: (ms, attributes) => duration.record(ms / 1_000, omitUrl(attributes)),
+    recordQueueTime: (ms, attributes) => queue.record(ms / 1_000, omitUrl(attributes)),
+    recordRetry: (attributes) => retries.add(1, omitUrl(attributes)),
+    recordJob: (ms, attributes) => jobs.record(ms / 1_000, attributes),
   };
 }
 
 // Removes the full address, which only spans record: a metric stores a series for each value.
-function measured(attributes: Attributes): Attributes {
+function omitUrl(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => name !== 'url.full'));
 }

@@ -36,7 +36,7 @@ function poolMissing(owner: string, given?: unknown): ConfigurationError {
  * Runs a statement and returns its rows. Repeats a statement that failed because of a conflict with another
  * one.
  */
-export async function rowsOf(
+export async function queryRows(
   pool: PostgresClient,
   text: string,
   values: unknown[],
@@ -44,7 +44,7 @@ export async function rowsOf(
   warnWithoutListener(pool);
   for (let tries = 1; ; tries++) {
     try {
-      return readRows(await pool.query(text, values));
+      return tryQuery(await pool.query(text, values));
     } catch (error) {
       if (isNotMigrated(error)) {
         throw notMigrated(error);
@@ -61,7 +61,7 @@ export async function rowsOf(
 const maxTries = 100;
 const maxPauseMs = 100;
 
-function readRows(result: unknown): readonly unknown[] {
+function tryQuery(result: unknown): readonly unknown[] {
   if (isRecord(result) && Array.isArray(result['rows'])) {
     return result['rows'];
   }

@@ -1,6 +1,6 @@
 import { readOptions, text as textOption } from '../core/options.js';
 import type { JournalItem, JournalStore } from '../core/once/journal.js';
-import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
+import { checkPostgres, queryRows, type PostgresClient } from './client.js';
 
 /** Options of {@link postgresJournal}. */
 export interface PostgresJournalOptions {
@@ -38,16 +38,16 @@ export function postgresJournal(
             : statements.change;
       const values = [from, to].filter((value) => value !== undefined);
       const isNothing = values.length === 0;
-      const changed = isNothing ? [] : await rowsOf(pool, change, [journal, key, ...values]);
+      const changed = isNothing ? [] : await queryRows(pool, change, [journal, key, ...values]);
       return changed.length > 0 ? to : (await this.get(key))?.value;
     },
     async get(key) {
-      return itemsOf(await rowsOf(pool, statements.get, [journal, key]))[0];
+      return itemsOf(await queryRows(pool, statements.get, [journal, key]))[0];
     },
     async list(prefix, { after, limit } = {}) {
       const isBehind = after !== undefined && after >= prefix;
       const values = [journal, isBehind ? after : prefix, `${prefix}\x7f`, limit ?? null];
-      return itemsOf(await rowsOf(pool, isBehind ? statements.after : statements.from, values));
+      return itemsOf(await queryRows(pool, isBehind ? statements.after : statements.from, values));
     },
   };
 }

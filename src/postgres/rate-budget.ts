@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/limit/rate-store.js';
-import { checkPostgres, rowsOf, type PostgresClient } from './client.js';
+import { checkPostgres, queryRows, type PostgresClient } from './client.js';
 
 /**
  * A rate budget and the pending slots in Postgres, shared by any number of machines. All times come from the
@@ -24,7 +24,7 @@ export function postgresRateBudget(pool: PostgresClient): RateBudgetStore {
     cancel: (group, slot) => slots.hold(group, [], 0, [slot]),
     async close(group, delayMs) {
       const text = 'select postreel_close($1, $2)';
-      await rowsOf(pool, text, [group, Math.min(delayMs, maxCloseMs)]);
+      await queryRows(pool, text, [group, Math.min(delayMs, maxCloseMs)]);
     },
     async lease(group, count, limit, leaseMs) {
       const { names } = await places.take(group, count, [limit, leaseMs, 0]);
@@ -42,7 +42,7 @@ function leasesIn(pool: PostgresClient, kind: 'slot' | 'place') {
     async take(group: string, count: number, terms: readonly number[]) {
       const names = Array.from({ length: count }, () => randomUUID());
       const text = 'select taken, wait_ms from postreel_take($1, $2, $3::text[], $4, $5, $6)';
-      const [row] = await rowsOf(pool, text, [group, kind, names, ...terms]);
+      const [row] = await queryRows(pool, text, [group, kind, names, ...terms]);
       const { taken, wait_ms: waitMs } = row as Record<string, unknown>; // as: the selected columns
       // A driver may return numbers as strings.
       return { names: names.slice(0, Number(taken)), waitMs: Number(waitMs) };
@@ -54,7 +54,7 @@ function leasesIn(pool: PostgresClient, kind: 'slot' | 'place') {
       instead: readonly string[],
     ): Promise<void> {
       const text = 'select postreel_hold($1, $2, $3::text[], $4::text[], $5)';
-      await rowsOf(pool, text, [group, kind, names, instead, forMs]);
+      await queryRows(pool, text, [group, kind, names, instead, forMs]);
     },
   };
 }

@@ -7,24 +7,24 @@ export interface RedisClient {
   /** Runs a script by its SHA-1. */
   evalsha(sha1: string, keyCount: number, ...args: (string | number)[]): Promise<unknown>;
   /** Runs a script by its text. */
-  eval(script: string, keyCount: number, ...args: (string | number)[]): Promise<unknown>;
+  eval(createScript: string, keyCount: number, ...args: (string | number)[]): Promise<unknown>;
 }
 
 /** A Lua script that Redis runs as one atomic step. */
-export interface Script {
+export interface RedisScript {
   readonly text: string;
   readonly sha1: string;
 }
 
 /** Creates a script from its text. */
-export function script(text: string): Script {
+export function createScript(text: string): RedisScript {
   return { text, sha1: createHash('sha1').update(text).digest('hex') };
 }
 
 /** Runs a script by its SHA-1; sends its text only if the server does not have it yet. */
-export async function run(
+export async function runScript(
   redis: RedisClient,
-  { text, sha1 }: Script,
+  { text, sha1 }: RedisScript,
   keys: readonly string[],
   args: readonly (string | number)[],
 ): Promise<unknown> {

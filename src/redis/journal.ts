@@ -1,6 +1,12 @@
 import { readOptions, text } from '../core/options.js';
 import type { JournalItem, JournalStore } from '../core/once/journal.js';
-import { checkClient, run, script, type RedisClient, type Script } from './client.js';
+import {
+  checkClient,
+  runScript,
+  createScript,
+  type RedisClient,
+  type RedisScript,
+} from './client.js';
 
 /** Options of {@link redisJournal}. */
 export interface RedisJournalOptions {
@@ -24,25 +30,29 @@ export function redisJournal(redis: RedisClient, options?: RedisJournalOptions):
   checkClient(redis, 'redisJournal');
   const { prefix } = readOptions(options, { prefix: text }, owner);
   const base = `{${prefix ?? 'postreel'}:journal}`;
-  const call = (one: Script, args: readonly (string | number)[]) =>
-    run(redis, one, [`${base}:values`, `${base}:keys`], args);
+  const runJournalScript = (one: RedisScript, args: readonly (string | number)[]) =>
+    runScript(redis, one, [`${base}:values`, `${base}:keys`], args);
   return {
     needsGroup: prefix === undefined ? 'give `redisJournal()` a `prefix`' : undefined,
     async swap(key, from, to) {
       // A leading letter distinguishes a value from no value.
-      const stored = (value: string | undefined) => (value === undefined ? '-' : `+${value}`);
-      const stands = await call(scripts.swap, [key, stored(from), stored(to)]);
+      const parseStored = (value: string | undefined) => (value === undefined ? '-' : `+${value}`);
+      const stands = await runJournalScript(scripts.swap, [
+        key,
+        parseStored(from),
+        parseStored(to),
+      ]);
       return typeof stands === 'string' ? stands : undefined;
     },
     async get(key) {
-      const found = (await call(scripts.get, [key])) as [string, string] | []; // as: the script's result
+      const found = (await runJournalScript(scripts.get, [key])) as [string, string] | []; // as: the script's result
       const [value, ageMs] = found;
       return value === undefined ? undefined : { key, value, ageMs: Number(ageMs) };
     },
     async list(prefix, { after, limit = -1 } = {}) {
       const isBehind = after !== undefined && after >= prefix;
       const args = [isBehind ? `(${after}` : `[${prefix}`, `(${prefix}\x7f`, limit];
-      const flat = (await call(scripts.list, args)) as string[]; // keys, values and ages alternate
+      const flat = (await runJournalScript(scripts.list, args)) as string[]; // keys, values and ages alternate
       const items: JournalItem[] = [];
       for (let place = 0; place < flat.length; place += 3) {
         const [key = '', value = '', ageMs = ''] = flat.slice(place, place + 3);
@@ -63,7 +73,7 @@ local function split(text)
 end`;
 const scripts = {
   // ARGV: key, the expected value, the new value.
-  swap: script(`${now}
+  swap: createScript(`${now}
 local text = redis.call('HGET', KEYS[1], ARGV[1])
 local stands = text and split(text)
 local from = string.sub(ARGV[2], 1, 1) == '+' and string.sub(ARGV[2], 2) or false
@@ -79,12 +89,12 @@ if (stands or false) == from then
   end
 end
 return stands`),
-  get: script(`${now}
+  get: createScript(`${now}
 local text = redis.call('HGET', KEYS[1], ARGV[1])
 if not text then return {} end
 return { split(text) }`),
   // ARGV: from, to, the maximum number.
-  list: script(`${now}
+  list: createScript(`${now}
 local items = {}
 for _, key in ipairs(redis.call('ZRANGEBYLEX', KEYS[2], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3])) do
   local value, age = split(redis.call('HGET', KEYS[1], key))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { monotonicMs } from '../core/async.js';
 import { readOptions, text } from '../core/options.js';
 import { capacityOf, maxCloseMs, type RateBudgetStore } from '../core/limit/rate-store.js';
-import { checkClient, run, script, type RedisClient } from './client.js';
+import { checkClient, runScript, createScript, type RedisClient } from './client.js';
 
 /** Options of {@link redisRateBudget}. */
 export interface RedisBudgetOptions {
@@ -33,18 +33,23 @@ export function redisRateBudget(redis: RedisClient, options?: RedisBudgetOptions
     forMs: number,
     instead: readonly string[],
   ) => {
-    await run(redis, scripts.hold, [key], [Math.ceil(forMs), names.length, ...names, ...instead]);
+    await runScript(
+      redis,
+      scripts.hold,
+      [key],
+      [Math.ceil(forMs), names.length, ...names, ...instead],
+    );
   };
   return {
     async take(group, limits, leaseMs, count = 1) {
-      const slots = newNames(count);
+      const slots = createNames(count);
       const windowMs = Math.ceil(limits.windowMs);
       const known = epochs.get(group);
       const isFresh = known !== undefined && monotonicMs() - known.seenAt < windowMs;
       const keys = [keyOf(group, 'slots'), keyOf(group, 'closed'), keyOf(group, 'epoch')];
       const epoch = [isFresh ? known.epoch : '', randomUUID()];
       const args = [capacityOf(limits), Math.ceil(leaseMs), windowMs, ...epoch, ...slots];
-      const answer = await run(redis, scripts.take, keys, args);
+      const answer = await runScript(redis, scripts.take, keys, args);
       // as: the script's result; a client may return numbers as strings
       const [taken, waitMs, current] = answer as [number | string, number | string, string];
       epochs.set(group, { epoch: current, seenAt: monotonicMs() });
@@ -56,13 +61,13 @@ export function redisRateBudget(redis: RedisClient, options?: RedisBudgetOptions
     async close(group, delayMs) {
       const forMs = Math.ceil(Math.min(delayMs, maxCloseMs));
       if (forMs > 0) {
-        await run(redis, scripts.close, [keyOf(group, 'closed')], [forMs]);
+        await runScript(redis, scripts.close, [keyOf(group, 'closed')], [forMs]);
       }
     },
     async lease(group, count, limit, leaseMs) {
-      const names = newNames(count);
+      const names = createNames(count);
       const args = [limit, Math.ceil(leaseMs), ...names];
-      const taken = await run(redis, scripts.lease, [keyOf(group, 'places')], args);
+      const taken = await runScript(redis, scripts.lease, [keyOf(group, 'places')], args);
       return names.slice(0, Number(taken));
     },
     hold: (group, names, leaseMs, instead) => hold(keyOf(group, 'places'), names, leaseMs, instead),
@@ -78,7 +83,7 @@ interface KnownEpoch {
 
 // Creates the names of leases here, so that a client that repeats a command after a lost response takes them
 // once.
-function newNames(count: number): string[] {
+function createNames(count: number): string[] {
   return Array.from({ length: count }, () => randomUUID());
 }
 
@@ -110,7 +115,7 @@ const scripts = {
   // KEYS: slots, closed, epoch. ARGV: capacity, lease, window, the known epoch, a new one if there is none,
   // slots. Returns the number of taken slots, or the time to wait, and the epoch. If the epoch differs from
   // the known one, the server has lost the requests that were sent: then nothing is sent for one window.
-  take: script(`${lease}
+  take: createScript(`${lease}
 local slots, closed, epoch = KEYS[1], KEYS[2], KEYS[3]
 local capacity, ms, window = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local known, current = ARGV[4], redis.call('GET', epoch) or ARGV[5]
@@ -126,12 +131,12 @@ local first = redis.call('ZRANGE', slots, 0, 0, 'WITHSCORES')
 return { 0, math.max(1, math.min(first[2] - now, window)), current }`),
 
   // KEYS: places. ARGV: their total number, lease, names. Returns the number of taken places.
-  lease: script(`${lease}
+  lease: createScript(`${lease}
 return lease(KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), 3)`),
 
   // KEYS: slots or places. ARGV: the duration, the number of names, the names, and the names to release for
   // them.
-  hold: script(`${now}
+  hold: createScript(`${now}
 for index = 3, #ARGV do
   if index < 3 + ARGV[2] then
     redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[index])
@@ -142,6 +147,6 @@ end
 keep(KEYS[1], tonumber(ARGV[1]))`),
 
   // KEYS: closed. ARGV: the duration.
-  close: script(`
+  close: createScript(`
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], 1, 'PX', ARGV[1]) end`),
 };

@@ -8,7 +8,7 @@ import {
   type NodeRequest,
   type NodeResponse,
 } from './receive/node.js';
-import { inboxOptions, receiver, type InboxOptions } from './receive/receive.js';
+import { inboxOptions, createReceiver, type InboxOptions } from './receive/receive.js';
 import { secretsOf } from './sign/secret.js';
 import { expiryOptions, signWebhookUrl, type ExpiryOptions } from './sign/sign.js';
 
@@ -46,7 +46,7 @@ export function createInbox(given: InboxOptions): WebhookInbox {
   secretsOf(secret);
   const results = new ResultCache();
   const listeners = new Set<WebhookListener>();
-  const receive = receiver(options, async (result) => {
+  const receive = createReceiver(options, async (result) => {
     results.put(result);
     await callListeners(listeners, result);
   });

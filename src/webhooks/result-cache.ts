@@ -1,21 +1,21 @@
 import type { WebhookResult } from '../core/types.js';
 
-type Take = (result: WebhookResult) => void;
+type ResultListener = (result: WebhookResult) => void;
 
 const maxKept = 1_000;
 
 /** Keeps the last 1000 results, for waits that begin before or after the callback. */
 export class ResultCache {
   readonly #kept = new Map<string, WebhookResult>();
-  readonly #waiting = new Map<string, Set<Take>>();
+  readonly #waiting = new Map<string, Set<ResultListener>>();
 
   put(result: WebhookResult): void {
     const { fileId } = result;
     this.#keep(fileId, result);
-    const takers = this.#waiting.get(fileId) ?? [];
+    const listeners = this.#waiting.get(fileId) ?? [];
     this.#waiting.delete(fileId);
-    for (const take of takers) {
-      take(result);
+    for (const listener of listeners) {
+      listener(result);
     }
   }
 
@@ -27,16 +27,16 @@ export class ResultCache {
         resolve(kept);
         return;
       }
-      const take: Take = (result) => {
-        signal?.removeEventListener('abort', leave);
+      const listener: ResultListener = (result) => {
+        signal?.removeEventListener('abort', abort);
         resolve(result);
       };
-      const leave = () => {
-        this.#remove(fileId, take);
+      const abort = () => {
+        this.#remove(fileId, listener);
         reject(signal?.reason as Error); // as: the caller's abort reason, of any type
       };
-      signal?.addEventListener('abort', leave, { once: true });
-      this.#add(fileId, take);
+      signal?.addEventListener('abort', abort, { once: true });
+      this.#add(fileId, listener);
     });
   }
 
@@ -49,19 +49,19 @@ export class ResultCache {
     }
   }
 
-  #add(fileId: string, take: Take): void {
-    const takers = this.#waiting.get(fileId);
-    if (takers) {
-      takers.add(take);
+  #add(fileId: string, listener: ResultListener): void {
+    const listeners = this.#waiting.get(fileId);
+    if (listeners) {
+      listeners.add(listener);
     } else {
-      this.#waiting.set(fileId, new Set([take]));
+      this.#waiting.set(fileId, new Set([listener]));
     }
   }
 
-  #remove(fileId: string, take: Take): void {
-    const takers = this.#waiting.get(fileId);
-    takers?.delete(take);
-    if (takers?.size === 0) {
+  #remove(fileId: string, listener: ResultListener): void {
+    const listeners = this.#waiting.get(fileId);
+    listeners?.delete(listener);
+    if (listeners?.size === 0) {
       this.#waiting.delete(fileId);
     }
   }

@@ -20,7 +20,7 @@ import { isRunning, pidScope } from '../pid-scope.js';
 
 // Longer than any pause of a download: an older part has no live owner, wherever its process ran.
 const staleMs = 900_000;
-const left = 'left';
+const leftOver = 'left';
 
 /**
  * The file next to the target that a download fills. Its name identifies the file and the process that fills
@@ -44,7 +44,7 @@ export class PartFile implements DownloadTarget {
     const folder = dirname(target);
     const prefix = `.postreel-${fingerprint(JSON.stringify([fileId, basename(target)]))}-`;
     const path = join(folder, `${prefix}${pidScope()}-${process.pid}-${randomUUID()}.part`);
-    const earlier = await adopt(folder, prefix, path);
+    const earlier = await takeOver(folder, prefix, path);
     return new PartFile(prefix, path, await openFile(path), earlier);
   }
 
@@ -54,7 +54,7 @@ export class PartFile implements DownloadTarget {
   }
 
   async begin(_: Response, range: ContentRange): Promise<void> {
-    await writeFile(factsOf(this.path), JSON.stringify(range), { mode: 0o600 });
+    await writeFile(versionFileOf(this.path), JSON.stringify(range), { mode: 0o600 });
   }
 
   async write(chunk: Uint8Array, position: number): Promise<void> {
@@ -73,18 +73,18 @@ export class PartFile implements DownloadTarget {
   async finish(target: string): Promise<void> {
     await this.#close();
     await rename(this.path, target);
-    await rm(factsOf(this.path), { force: true });
+    await rm(versionFileOf(this.path), { force: true });
   }
 
   /** Keeps the bytes for a later download of the same file, if that download can identify their version. */
   async keep(): Promise<void> {
     await this.#close();
     const { size } = await stat(this.path);
-    if (!(await receivedIn({ path: this.path, bytes: size }))) {
+    if (!(await readReceived({ path: this.path, bytes: size }))) {
       return this.remove();
     }
-    const path = join(dirname(this.path), `${this.#prefix}${left}-${randomUUID()}.part`);
-    await rename(factsOf(this.path), factsOf(path));
+    const path = join(dirname(this.path), `${this.#prefix}${leftOver}-${randomUUID()}.part`);
+    await rename(versionFileOf(this.path), versionFileOf(path));
     await rename(this.path, path);
   }
 
@@ -92,7 +92,7 @@ export class PartFile implements DownloadTarget {
   async remove(): Promise<void> {
     await this.#handle.close().catch(() => undefined); // it may be closed already
     await rm(this.path, { force: true });
-    await rm(factsOf(this.path), { force: true });
+    await rm(versionFileOf(this.path), { force: true });
   }
 
   // Waits until the bytes are on the disk before the rename: a power cut must not leave a file with holes.
@@ -105,33 +105,37 @@ export class PartFile implements DownloadTarget {
   }
 }
 
-const factsOf = (part: string) => `${part}.json`;
+const versionFileOf = (part: string) => `${part}.json`;
 
 /** Takes over the largest part without an owner, and removes the others. */
-async function adopt(folder: string, prefix: string, path: string): Promise<Received | undefined> {
-  const parts = await abandoned(folder, prefix);
+async function takeOver(
+  folder: string,
+  prefix: string,
+  path: string,
+): Promise<Received | undefined> {
+  const parts = await findAbandoned(folder, prefix);
   for (const part of parts.sort((a, b) => b.bytes - a.bytes)) {
-    const received = await receivedIn(part);
+    const received = await readReceived(part);
     // Two processes may compete for a part: the one whose rename succeeds owns it.
-    if (received && (await isRenamed(part.path, path))) {
+    if (received && (await tryRename(part.path, path))) {
       // Take the version file over too: this download may fail before it learns the version itself.
-      await isRenamed(factsOf(part.path), factsOf(path));
+      await tryRename(versionFileOf(part.path), versionFileOf(path));
       return received;
     }
     await rm(part.path, { force: true });
-    await rm(factsOf(part.path), { force: true });
+    await rm(versionFileOf(part.path), { force: true });
   }
   return undefined;
 }
 
-interface Part {
+interface AbandonedPart {
   readonly path: string;
   readonly bytes: number;
 }
 
-async function abandoned(folder: string, prefix: string): Promise<Part[]> {
+async function findAbandoned(folder: string, prefix: string): Promise<AbandonedPart[]> {
   const names = await readdir(folder).catch(() => []);
-  const parts: Part[] = [];
+  const parts: AbandonedPart[] = [];
   for (const name of names) {
     const file = isPart(name, prefix) && (await stat(join(folder, name)).catch(() => undefined));
     if (file && isAbandoned(name.slice(prefix.length), file.mtimeMs)) {
@@ -147,7 +151,7 @@ function isPart(name: string, prefix: string): boolean {
 
 function isAbandoned(owner: string, mtimeMs: number): boolean {
   const [scope, pid] = owner.split('-');
-  if (scope === left || Date.now() - mtimeMs > staleMs) {
+  if (scope === leftOver || Date.now() - mtimeMs > staleMs) {
     return true;
   }
   return scope === pidScope() && !isRunning(Number(pid));
@@ -157,8 +161,8 @@ function isAbandoned(owner: string, mtimeMs: number): boolean {
  * The received bytes of a part, if their version is known. The last byte is requested again to verify the
  * rest.
  */
-async function receivedIn({ path, bytes }: Part): Promise<Received | undefined> {
-  const facts = await readFile(factsOf(path), 'utf8').catch(() => '');
+async function readReceived({ path, bytes }: AbandonedPart): Promise<Received | undefined> {
+  const facts = await readFile(versionFileOf(path), 'utf8').catch(() => '');
   const range = parse(facts);
   if (!isRecord(range) || bytes < 2) {
     return undefined;
@@ -168,8 +172,8 @@ async function receivedIn({ path, bytes }: Part): Promise<Received | undefined> 
     version: typeof version === 'string' ? version : undefined,
     totalBytes: typeof totalBytes === 'number' ? totalBytes : undefined,
   };
-  const isTellable = known.version !== undefined && bytes <= (known.totalBytes ?? bytes);
-  return isTellable
+  const canResume = known.version !== undefined && bytes <= (known.totalBytes ?? bytes);
+  return canResume
     ? { bytes: bytes - 1, range: { from: 0, isEncoded: false, ...known } }
     : undefined;
 }
@@ -182,7 +186,7 @@ function parse(text: string): unknown {
   }
 }
 
-async function isRenamed(from: string, to: string): Promise<boolean> {
+async function tryRename(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
     return true;

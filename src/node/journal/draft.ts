@@ -2,7 +2,7 @@ import { open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { syncFile } from '../file-system.js';
-import { isOwnerDead, newOwnerName } from '../pid-scope.js';
+import { isOwnerDead, createOwnerName } from '../pid-scope.js';
 import { textOf, type JournalLine } from './lines.js';
 
 const chunkBytes = 1_000_000;
@@ -30,7 +30,7 @@ export class Draft {
 
   /** Begins a draft of a journal, under a new id. */
   static async create(journal: string): Promise<Draft> {
-    const path = `${journal}.${newOwnerName()}${ending}`;
+    const path = `${journal}.${createOwnerName()}${ending}`;
     const first = textOf(['file', randomUUID()]);
     const draft = new Draft(path, first.trimEnd(), await open(path, 'wx', 0o600));
     await draft.#append(Buffer.from(first));

@@ -1,7 +1,7 @@
 import { WebhookVerificationError, type WebhookProblem } from '../../core/errors.js';
 
 /** The response to a callback, for any server. */
-export interface Answer {
+export interface CallbackResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** A short reason for the caller's logs, without anything that would help to forge a callback. */
@@ -18,20 +18,22 @@ const statuses: Readonly<Record<WebhookProblem, number>> = {
   BODY_TOO_LARGE: 413,
 };
 
-export const handled: Answer = { status: 204, headers: {}, text: undefined };
+export const handled: CallbackResponse = { status: 204, headers: {}, text: undefined };
 
 /** The response to a callback that takes long to handle: the work continues. */
-export const atWork: Answer = { ...handled, status: 202 };
+export const accepted: CallbackResponse = { ...handled, status: 202 };
 
-export const onlyPost: Answer = refusal(405, 'METHOD_NOT_ALLOWED', { allow: 'POST' });
+export const onlyPost: CallbackResponse = createRefusal(405, 'METHOD_NOT_ALLOWED', {
+  allow: 'POST',
+});
 
 /** The response to a callback that ended in an error: not 2xx, so that the service may try again. */
-export function answerTo(error: unknown): Answer {
+export function responseOf(error: unknown): CallbackResponse {
   return error instanceof WebhookVerificationError
-    ? refusal(statuses[error.code], error.code)
-    : refusal(500, 'NOT_HANDLED');
+    ? createRefusal(statuses[error.code], error.code)
+    : createRefusal(500, 'NOT_HANDLED');
 }
 
-function refusal(status: number, text: string, headers = {}): Answer {
+function createRefusal(status: number, text: string, headers = {}): CallbackResponse {
   return { status, headers: { 'content-type': 'text/plain', ...headers }, text };
 }

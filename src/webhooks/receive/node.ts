@@ -1,4 +1,4 @@
-import type { Answer } from './answer.js';
+import type { CallbackResponse } from './answer.js';
 
 /** The request of node:http, Express or Fastify. */
 export interface NodeRequest {
@@ -43,7 +43,7 @@ export function partsOf(request: NodeRequest) {
 export function sendAnswer(
   request: NodeRequest,
   response: NodeResponse | NodeReply,
-  answer: Answer,
+  answer: CallbackResponse,
 ): void {
   const { status, text } = answer;
   const headers = headersFor(request, answer);
@@ -70,7 +70,10 @@ export function sendAnswer(
 
 // Close the connection of an incomplete request: Node would otherwise keep reading, and a rejected body may
 // have no end.
-function headersFor({ complete }: NodeRequest, { headers }: Answer): Record<string, string> {
+function headersFor(
+  { complete }: NodeRequest,
+  { headers }: CallbackResponse,
+): Record<string, string> {
   return complete === false ? { ...headers, connection: 'close' } : headers;
 }
 

@@ -3,11 +3,11 @@ import { anything, callback, flag, type OptionKinds } from '../../core/options.j
 import type { WebhookResult } from '../../core/types.js';
 import { ConfigurationError } from '../../core/errors.js';
 import { fingerprint } from '../../core/fingerprint.js';
-import { answerTo, atWork, handled, onlyPost, type Answer } from './answer.js';
+import { responseOf, accepted, handled, onlyPost, type CallbackResponse } from './answer.js';
 import { confirm, type ReadStatus } from './confirm.js';
 import type { WebhookSecret } from '../sign/secret.js';
 import { memorySeen, seenStore, type SeenStore } from './replay-store.js';
-import { readCallback, replayed, type CallbackParts } from './verify.js';
+import { readCallback, replayedError, type CallbackParts } from './verify.js';
 
 /** The options of an inbox. */
 export interface InboxOptions {
@@ -49,74 +49,75 @@ type Callback = Awaited<ReturnType<typeof readCallback>>;
 export type Receive = (
   method: string | undefined,
   callback: Request | CallbackParts,
-) => Promise<Answer>;
+) => Promise<CallbackResponse>;
 
 /**
  * Verifies, confirms and handles callbacks. A callback that could not be handled is accepted again. A
  * repeated callback for the same file gets the same response as the first, since the sender would retry after
  * a rejection.
  */
-export function receiver(
+export function createReceiver(
   options: InboxOptions,
   handle: (result: WebhookResult) => Promise<void>,
 ): Receive {
   const { secret, seen: given = memorySeen(), onError } = options;
-  const readStatus = statusReader(options);
-  const tell = (error: unknown) => callSafely(() => onError?.(error));
-  const atHand = new Map<string, Promise<Answer>>();
-  const acceptFirst = async (seen: SeenStore, own: string, callback: Callback) => {
+  const readStatus = readStatusOf(options);
+  const reportError = (error: unknown) => callSafely(() => onError?.(error));
+  const inProgress = new Map<string, Promise<CallbackResponse>>();
+  const acceptFirst = async (seen: SeenStore, claimKey: string, callback: Callback) => {
     const { nonce, expiresAt, result } = callback;
-    const claimed = [own];
+    const claimedKeys = [claimKey];
     try {
       if (!(await seen.claim(nonce, expiresAt))) {
-        throw replayed(result);
+        throw replayedError(result);
       }
-      claimed.push(nonce);
+      claimedKeys.push(nonce);
       await handle(readStatus ? await confirm(result, readStatus) : result);
       return handled;
     } catch (error) {
-      await release(seen, claimed).catch((failure: unknown) => tell(failure));
-      tell(error);
-      return answerTo(error);
+      await release(seen, claimedKeys).catch((failure: unknown) => reportError(failure));
+      reportError(error);
+      return responseOf(error);
     }
   };
-  const answer = async (received: Request | CallbackParts) => {
+  const handleCallback = async (received: Request | CallbackParts) => {
     try {
-      const seen = timely(given, monotonicMs() + maxClaimMs);
+      const seen = limitClaimTime(given, monotonicMs() + maxClaimMs);
       const callback = await readCallback(received, { secret, now: Date.now() });
-      const own = `${callback.nonce}/${fingerprint(callback.result.fileId)}`;
-      if (!(await seen.claim(own, callback.expiresAt))) {
-        return await (atHand.get(own) ?? handled);
+      const claimKey = `${callback.nonce}/${fingerprint(callback.result.fileId)}`;
+      if (!(await seen.claim(claimKey, callback.expiresAt))) {
+        return await (inProgress.get(claimKey) ?? handled);
       }
-      const first = acceptFirst(seen, own, callback);
-      atHand.set(own, first);
-      return await first.finally(() => atHand.delete(own));
+      const first = acceptFirst(seen, claimKey, callback);
+      inProgress.set(claimKey, first);
+      return await first.finally(() => inProgress.delete(claimKey));
     } catch (error) {
-      tell(error);
-      return answerTo(error);
+      reportError(error);
+      return responseOf(error);
     }
   };
-  return async (method, received) => (method === 'POST' ? inTime(answer(received)) : onlyPost);
+  return async (method, received) =>
+    method === 'POST' ? respondInTime(handleCallback(received)) : onlyPost;
 }
 
 // Responds in time: the service may not wait long, and would treat a late response as a failure.
-async function inTime(answer: Promise<Answer>): Promise<Answer> {
+async function respondInTime(handleCallback: Promise<CallbackResponse>): Promise<CallbackResponse> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<Answer>((resolve) => {
-    timer = setTimeout(() => resolve(atWork), maxMs);
+  const late = new Promise<CallbackResponse>((resolve) => {
+    timer = setTimeout(() => resolve(accepted), maxMs);
   });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+  return Promise.race([handleCallback, late]).finally(() => clearTimeout(timer));
 }
 
 // Limits the time of a claim: if the store hangs, the service must not believe that its callback is being
 // handled.
-function timely(store: SeenStore, claimBy: number): SeenStore {
+function limitClaimTime(store: SeenStore, claimBy: number): SeenStore {
   return {
     claim(key, expiresAt) {
       const onLate = (isFirst: boolean) => (isFirst ? store.release(key) : undefined);
-      const claimed = Promise.resolve(store.claim(key, expiresAt));
+      const claimedKeys = Promise.resolve(store.claim(key, expiresAt));
       const leftMs = Math.max(minClaimMs, claimBy - monotonicMs());
-      return answerWithin(claimed, leftMs, { onLate, signal: undefined });
+      return answerWithin(claimedKeys, leftMs, { onLate, signal: undefined });
     },
     release: (key) =>
       answerWithin(Promise.resolve(store.release(key)), maxReleaseMs, {
@@ -135,10 +136,10 @@ async function release(seen: SeenStore, keys: readonly string[]): Promise<void> 
   );
 }
 
-function statusReader(options: InboxOptions): ReadStatus | undefined {
-  const { status, confirm: isWanted = status !== undefined } = options;
-  if (!isWanted || status) {
-    return isWanted ? status : undefined;
+function readStatusOf(options: InboxOptions): ReadStatus | undefined {
+  const { status, confirm: shouldConfirm = status !== undefined } = options;
+  if (!shouldConfirm || status) {
+    return shouldConfirm ? status : undefined;
   }
   throw new ConfigurationError(
     '`confirm: true` needs `status`. Pass `(fileId) => media.generate.status({ fileId })`.',

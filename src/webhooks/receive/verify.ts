@@ -64,7 +64,7 @@ export async function verifyWebhook(
   if (await seen.claim(nonce, expiresAt)) {
     return { ...result, nonce };
   }
-  throw replayed(result);
+  throw replayedError(result);
 }
 
 /** Reads the body of a callback, after its address was verified. */
@@ -77,7 +77,7 @@ export async function readCallback(
 }
 
 /** The error for an address that is used a second time. */
-export function replayed({ fileId }: WebhookResult): WebhookVerificationError {
+export function replayedError({ fileId }: WebhookResult): WebhookVerificationError {
   return new WebhookVerificationError(
     'REPLAYED',
     `The callback for ${fileId} came to an address that has already had its callback.`,

@@ -9,7 +9,7 @@ export const parameters = {
   signature: signatureParameter,
 } as const;
 
-const ours: ReadonlySet<string> = new Set(Object.values(parameters));
+const signatureParameters: ReadonlySet<string> = new Set(Object.values(parameters));
 
 /** The values that a signature covers in addition to the address. */
 export interface SignedFacts {
@@ -20,13 +20,13 @@ export interface SignedFacts {
 }
 
 /** True if this query parameter belongs to the signature. */
-export function isOurs(name: string): boolean {
-  return ours.has(name);
+export function isSignatureParameter(name: string): boolean {
+  return signatureParameters.has(name);
 }
 
 /** The names of the address's other query parameters, as a list that fits into a query. */
-export function namesIn({ searchParams }: URL): string {
-  const names = new Set([...searchParams.keys()].filter((name) => !isOurs(name)));
+export function namesToSign({ searchParams }: URL): string {
+  const names = new Set([...searchParams.keys()].filter((name) => !isSignatureParameter(name)));
   return [...names].sort().map(encodeURIComponent).join(',');
 }
 
@@ -35,17 +35,17 @@ export function namesIn({ searchParams }: URL): string {
  * transit without harm: scheme and host (a proxy that terminates TLS changes both), the escaping of
  * characters, and parameters that a gateway adds.
  */
-export function canonicalText(url: URL, { signed, nonce, expires }: SignedFacts): string {
+export function canonicalTextOf(url: URL, { signed, nonce, expires }: SignedFacts): string {
   return ['postreel-webhook-2', pathOf(url), queryOf(url, signed), signed, nonce, expires].join(
     '\n',
   );
 }
 
 function pathOf({ pathname }: URL): string {
-  return pathname.split('/').map(sameEscapes).join('/');
+  return pathname.split('/').map(normalizeEscapes).join('/');
 }
 
-function sameEscapes(segment: string): string {
+function normalizeEscapes(segment: string): string {
   try {
     return encodeURIComponent(decodeURIComponent(segment));
   } catch {
@@ -57,7 +57,7 @@ function sameEscapes(segment: string): string {
 function queryOf({ searchParams }: URL, signed: string): string {
   const names = new Set(signed.split(','));
   const own = [...searchParams].filter(
-    ([name]) => !isOurs(name) && names.has(encodeURIComponent(name)),
+    ([name]) => !isSignatureParameter(name) && names.has(encodeURIComponent(name)),
   );
   const query = new URLSearchParams(own);
   query.sort();

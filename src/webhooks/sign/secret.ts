@@ -13,22 +13,22 @@ const minLength = 16;
 /** Returns all secrets, the one for new addresses first. Throws for a secret that could be guessed. */
 export function secretsOf(secret: unknown): readonly [string, ...string[]] {
   const secrets: unknown[] = Array.isArray(secret) ? secret : [secret];
-  const [first, ...others] = secrets.map(checked);
+  const [first, ...others] = secrets.map(checkSecret);
   if (first !== undefined) {
     return [first, ...others];
   }
-  throw invalid('must not be an empty list');
+  throw invalidSecret('must not be an empty list');
 }
 
-function checked(secret: unknown): string {
+function checkSecret(secret: unknown): string {
   if (typeof secret === 'string' && secret.length >= minLength) {
     return secret;
   }
-  throw invalid(`must be a string of at least ${minLength} characters`);
+  throw invalidSecret(`must be a string of at least ${minLength} characters`);
 }
 
 // The message never shows a secret.
-function invalid(rule: string): ConfigurationError {
+function invalidSecret(rule: string): ConfigurationError {
   return new ConfigurationError(
     `The webhook's \`secret\` ${rule}. Use 32 random bytes as hexadecimal digits.`,
     { code: 'INVALID_OPTION' },

@@ -1,6 +1,6 @@
 import { anything, milliseconds, readOptions, type OptionKinds } from '../../core/options.js';
 import { ConfigurationError, InvalidRequestError } from '../../core/errors.js';
-import { canonicalText, isOurs, namesIn, parameters } from './canonical.js';
+import { canonicalTextOf, isSignatureParameter, namesToSign, parameters } from './canonical.js';
 import { randomHex, sign } from './hmac.js';
 import { secretsOf, type WebhookSecret } from './secret.js';
 
@@ -45,14 +45,14 @@ export async function signWebhookUrl(url: string | URL, options: SignOptions): P
   const target = parse(url);
   const nonce = randomHex(nonceBytes);
   const expires = String(expiryOf(expiresIn));
-  const signed = namesIn(target);
-  const signature = await sign(newest, canonicalText(target, { signed, nonce, expires }));
+  const signed = namesToSign(target);
+  const signature = await sign(newest, canonicalTextOf(target, { signed, nonce, expires }));
   const added = new URLSearchParams(signed === '' ? {} : { [parameters.signed]: signed });
   added.set(parameters.nonce, nonce);
   added.set(parameters.expires, expires);
   added.set(parameters.signature, signature);
   // Append the parameters as text: `searchParams` would rewrite the escapes of the existing query.
-  target.search = [...withoutOurs(target), added.toString()].join('&');
+  target.search = [...removeSignature(target), added.toString()].join('&');
   return target.href;
 }
 
@@ -81,9 +81,9 @@ function expiryOf(expiresIn: number): number {
 }
 
 // Removes earlier signature parameters, so that an address that was signed before gets a new signature.
-function withoutOurs({ search }: URL): string[] {
+function removeSignature({ search }: URL): string[] {
   return search
     .slice(1)
     .split('&')
-    .filter((pair) => pair !== '' && !isOurs(pair.split('=', 1)[0] ?? ''));
+    .filter((pair) => pair !== '' && !isSignatureParameter(pair.split('=', 1)[0] ?? ''));
 }

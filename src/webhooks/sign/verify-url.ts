@@ -1,5 +1,5 @@
 import { WebhookVerificationError } from '../../core/errors.js';
-import { canonicalText, parameters } from './canonical.js';
+import { canonicalTextOf, parameters } from './canonical.js';
 import { isSignature } from './hmac.js';
 
 /** The address of a callback, after its signature was verified. */
@@ -18,11 +18,11 @@ export interface UrlCheck {
 /** Checks the signature of an address (absolute, or from its path on) and then its expiry. */
 export async function verifyUrl(url: string, { secrets, now }: UrlCheck): Promise<SignedAddress> {
   const parsed = parse(url);
-  const nonce = only(parsed, 'nonce');
-  const expires = only(parsed, 'expires');
-  const signature = only(parsed, 'signature');
+  const nonce = readParameter(parsed, 'nonce');
+  const expires = readParameter(parsed, 'expires');
+  const signature = readParameter(parsed, 'signature');
   const signed = parsed.searchParams.getAll(parameters.signed).join(',');
-  const text = canonicalText(parsed, { signed, nonce, expires });
+  const text = canonicalTextOf(parsed, { signed, nonce, expires });
   if (!(await isSignedWithAny(secrets, signature, text))) {
     throw new WebhookVerificationError(
       'SIGNATURE_INVALID',
@@ -58,18 +58,18 @@ function parse(url: string): URL {
   if (URL.canParse(absolute)) {
     return new URL(absolute);
   }
-  throw missing();
+  throw missingSignature();
 }
 
-function only({ searchParams }: URL, name: keyof typeof parameters): string {
+function readParameter({ searchParams }: URL, name: keyof typeof parameters): string {
   const [value, ...others] = searchParams.getAll(parameters[name]);
   if (value && others.length === 0) {
     return value;
   }
-  throw missing();
+  throw missingSignature();
 }
 
-function missing(): WebhookVerificationError {
+function missingSignature(): WebhookVerificationError {
   return new WebhookVerificationError(
     'SIGNATURE_MISSING',
     "The callback's address is not signed. Create it with `signWebhookUrl()`, and pass on the whole path and query.",
