@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hostAnswerMs, unansweredMs } from '../../src/agents/approval.js';
 import { patienceMs } from '../../src/agents/files.js';
 import { openAgent, page, textOf, valueOf, type Elicits } from '../support/agents/agent.js';
-import { calm, mail, openDesk, videos } from '../support/agents/desk.js';
+import { calm, mail, openPlanScene, videos } from '../support/agents/desk.js';
 
 beforeEach(() => {
   vi.useFakeTimers({
@@ -43,7 +43,7 @@ describe('a client that asks its person', () => {
     ['a yes after the time that a host needs', after(hostAnswerMs, accepted), 1],
     ['a no after the time that a host needs', after(hostAnswerMs, declined), 0],
   ])('decides the plan: %s', async (_, elicits, sent) => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     const agent = await openAgent(scene, elicits);
     const plan = await agent.plan('plan_email', mail);
     const answer = await inTime(agent.call('carry_out', { plan }), 2_000);
@@ -65,7 +65,7 @@ describe('a client that announces elicitation and', () => {
     ['declines at once', () => declined],
     ['takes a yes back at once', () => takenBack],
   ] as const)('%s: the page opens, and a yes on it carries the plan out', async (_, elicits) => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     const agent = await openAgent(scene, elicits);
     const plan = await agent.plan('plan_email', mail);
     const waiting = await inTime(agent.call('carry_out', { plan }));
@@ -74,15 +74,15 @@ describe('a client that announces elicitation and', () => {
     expect(agent.opened).toEqual([page.lead.file]);
     const again = agent.call('carry_out', { plan });
     await vi.advanceTimersByTimeAsync(1000);
-    const [asked] = agent.desk.listAsked();
-    agent.desk.answer(plan, asked!.fingerprint, 'yes');
+    const [asked] = agent.planStore.listAsked();
+    agent.planStore.answer(plan, asked!.fingerprint, 'yes');
     expect(valueOf(await again)).toMatchObject({ emails: [{}] });
     expect(agent.opened).toEqual([page.lead.file]);
     expect(scene.messaging.outbox).toHaveLength(1);
   });
 
   it('never answers: the page opens too, and either answer counts', async () => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     const cancelled = vi.fn();
     const agent = await openAgent(scene, silent);
     agent.client.fallbackNotificationHandler = () => Promise.resolve(cancelled());
@@ -92,15 +92,15 @@ describe('a client that announces elicitation and', () => {
     expect(agent.opened).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
     expect(agent.opened).toEqual([page.lead.file]);
-    const [asked] = agent.desk.listAsked();
-    agent.desk.answer(plan, asked!.fingerprint, 'yes');
+    const [asked] = agent.planStore.listAsked();
+    agent.planStore.answer(plan, asked!.fingerprint, 'yes');
     expect(valueOf(await call)).toMatchObject({ emails: [{}] });
   });
 });
 
 describe('the page of a server', () => {
   it('opens by itself once: later answers name its file, and a yes on it still counts', async () => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     const agent = await openAgent(scene, cancel);
     const plans = [await agent.plan('plan_email', mail), await agent.plan('plan_videos', videos)];
     const answers: string[] = [];
@@ -111,15 +111,15 @@ describe('the page of a server', () => {
     const again = `which was opened in their browser before: if it is closed, tell them to open the file ${page.lead.file}`;
     expect(answers.map((answer) => answer.includes(again))).toEqual([false, true, false]);
     expect(answers[0]).toContain(`${page.host}, which opens in their browser`);
-    for (const { id, fingerprint } of agent.desk.listAsked()) {
-      agent.desk.answer(id, fingerprint, 'yes');
+    for (const { id, fingerprint } of agent.planStore.listAsked()) {
+      agent.planStore.answer(id, fingerprint, 'yes');
     }
-    await agent.desk.waitUntilIdle();
+    await agent.planStore.waitUntilIdle();
     expect([scene.messaging.outbox.length, scene.media.files.length]).toEqual([1, 1]);
   });
 
   it('that does not open is named by its file, with the reason', async () => {
-    const agent = await openAgent(openDesk(), cancel, { noBrowser: 'there is no xdg-open' });
+    const agent = await openAgent(openPlanScene(), cancel, { noBrowser: 'there is no xdg-open' });
     const tools = [['plan_email', mail] as const, ['plan_videos', videos] as const];
     for (const [tool, input] of tools) {
       const plan = await agent.plan(tool, input);
@@ -132,7 +132,7 @@ describe('the page of a server', () => {
   });
 
   it('without a file is not offered: the answer names the variable to set', async () => {
-    const agent = await openAgent(openDesk(), cancel, { noFile: 'EROFS' });
+    const agent = await openAgent(openPlanScene(), cancel, { noFile: 'EROFS' });
     const plan = await agent.plan('plan_email', mail);
     const answer = textOf(await inTime(agent.call('carry_out', { plan })));
     expect(answer).toContain('without a temporary file (EROFS). Set TMPDIR');
@@ -142,7 +142,7 @@ describe('the page of a server', () => {
 
 describe('a server that stops while a person is asked', () => {
   it('opens no page', async () => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     const agent = await openAgent(scene, silent);
     const plan = await agent.plan('plan_email', mail);
     const call = agent.call('carry_out', { plan });
@@ -155,10 +155,10 @@ describe('a server that stops while a person is asked', () => {
   });
 
   it('waits for nobody', async () => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     const agent = await openAgent(scene, silent);
     const plan = await agent.plan('plan_email', mail);
-    const call = agent.desk.carryOut(plan, () => () => 'nowhere', calm());
+    const call = agent.planStore.carryOut(plan, () => () => 'nowhere', calm());
     await agent.stop();
     expect(await call).toMatchObject({ plan, state: 'waiting' });
   });
@@ -166,7 +166,7 @@ describe('a server that stops while a person is asked', () => {
 
 describe('a client with a time limit', () => {
   it('gives up while its person thinks: the late yes carries the plan out, and is reported', async () => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     let answer: (said: { action: 'accept'; content: { approve: boolean } }) => void = () =>
       undefined;
     const agent = await openAgent(
@@ -182,7 +182,7 @@ describe('a client with a time limit', () => {
     );
     answer({ action: 'accept', content: { approve: true } });
     await vi.waitFor(() => expect(scene.messaging.outbox).toHaveLength(1));
-    await agent.desk.waitUntilIdle();
+    await agent.planStore.waitUntilIdle();
     await vi.waitFor(() =>
       expect(agent.logged).toContainEqual(expect.stringContaining(`${plan} (Send 1 email) was`)),
     );
@@ -195,13 +195,13 @@ describe('a client with a time limit', () => {
   });
 
   it('gives up while the email is sent: it is sent once, and the next plan names it', async () => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     const agent = await openAgent(scene, accept);
     const plan = await agent.plan('plan_email', mail);
     scene.messaging.fail('POST /v1/send', { slow: 20_000 });
     const call = agent.call('carry_out', { plan }, 2_001);
     await expect(inTime(call, 2_005)).rejects.toThrow('timed out');
-    await agent.desk.waitUntilIdle();
+    await agent.planStore.waitUntilIdle();
     const next = await agent.call('plan_email', mail);
     expect(textOf(next)).toContain('the same step before: | ');
     expect(textOf(next)).toContain(': carried out (');
@@ -209,7 +209,7 @@ describe('a client with a time limit', () => {
   });
 
   it('of a minute gets an answer from every tool before it is over', async () => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     const agent = await openAgent(scene, silent);
     const { fileId } = scene.media.files[0] ?? { fileId: 'file_unknown' };
     const plan = await agent.plan('plan_videos', videos);
@@ -227,7 +227,7 @@ describe('every wait reports itself every five seconds:', () => {
     ['by progress', true],
     ['in the log, where the client follows no progress', false],
   ])('%s', async (_, follows) => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     const agent = await openAgent(scene, silent);
     const plan = await agent.plan('plan_email', mail);
     const told: unknown[] = [];
@@ -252,7 +252,7 @@ describe('every wait reports itself every five seconds:', () => {
 });
 
 it('the token of the page is in no answer, log or notice', async () => {
-  const scene = openDesk();
+  const scene = openPlanScene();
   const agent = await openAgent(scene, cancel);
   const plan = await agent.plan('plan_email', mail);
   const told: unknown[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openDesk, write, yes } from '../support/agents/desk.js';
+import { openPlanScene, write, yes } from '../support/agents/desk.js';
 
 const silent = 'email,plan\ndora@example.com,pro\n';
 
@@ -21,7 +21,7 @@ describe('plan_import', () => {
       '`columns`: "not:subscribed" if its yes',
     ],
   ])('is refused %s', async (_, text, input, words) => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     write(scene, 'list.csv', text);
     const before = scene.messaging.requests.length;
     await expect(scene.call('plan_import', { file: 'list.csv', ...input })).rejects.toThrow(words);
@@ -29,7 +29,7 @@ describe('plan_import', () => {
   });
 
   it('accepts a column with an inverted meaning, and counts its values', async () => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     write(
       scene,
       'list.csv',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { textOf, type Plan } from '../../src/agents/plans.js';
 import { failureTextOf } from '../../src/agents/text.js';
-import { mail, openDesk, reader, videos, write, yes } from '../support/agents/desk.js';
+import { mail, openPlanScene, reader, videos, write, yes } from '../support/agents/desk.js';
 
 // Each tries to look like another line of the plan, like a yes, or like an instruction.
 const injections = [
@@ -30,7 +30,7 @@ const injections = [
 it.each(injections.map((text, index) => [index, text]))(
   'injection %i is shown in the plan as text, and does nothing',
   async (_, text) => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     const [contact] = scene.messaging.project.contacts.values();
     contact!.data['note'] = text;
     await scene.call('find_contacts');
@@ -63,7 +63,7 @@ it.each(injections.map((text, index) => [index, text]))(
 it.each(injections.map((text, index) => [index, text]))(
   'injection %i in an error, a cell, or the name of a file or a field does nothing',
   async (_, text) => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     scene.messaging.fail('GET /contacts', { status: 400, body: { error: { message: text } } });
     const failure = await scene
       .call('find_contacts')
@@ -108,7 +108,7 @@ function assertPlain(plan: Plan): void {
 }
 
 it('the name of a file and a cell of a CSV file are shown as text', async () => {
-  const scene = openDesk();
+  const scene = openPlanScene();
   write(scene, 'a"b.csv', 'email,name\nann@example.com,"=cmd|\u0027 /C calc\u0027!A0"\n');
   const person = reader('no');
   const id = await scene.plan('plan_import', { file: 'a"b.csv', newContacts: 'subscribed' });
@@ -117,7 +117,7 @@ it('the name of a file and a cell of a CSV file are shown as text', async () => 
 });
 
 it('no answer of a tool contains a key', async () => {
-  const scene = openDesk();
+  const scene = openPlanScene();
   scene.messaging.fail('POST /v1/send', {
     status: 401,
     body: { error: scene.messaging.secretKey },

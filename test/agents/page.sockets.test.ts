@@ -3,12 +3,12 @@ import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { openApprovalPage, type ApprovalPage } from '../../src/agents/approval-page.js';
-import { later, mail, openDesk, type DeskScene } from '../support/agents/desk.js';
+import { later, mail, openPlanScene, type PlanScene } from '../support/agents/desk.js';
 
 let page: ApprovalPage | undefined;
 afterEach(() => page?.close());
 
-interface PageScene extends DeskScene {
+interface PageScene extends PlanScene {
   readonly page: ApprovalPage;
   /** Of an email that a person is asked about. */
   readonly asked: { readonly id: string; readonly fingerprint: string };
@@ -17,12 +17,12 @@ interface PageScene extends DeskScene {
 }
 
 async function openPage(input: object = mail): Promise<PageScene> {
-  const scene = openDesk();
-  page = await openApprovalPage(scene.desk);
+  const scene = openPlanScene();
+  page = await openApprovalPage(scene.planStore);
   const { url } = page;
   const id = await scene.plan('plan_email', input);
   await scene.carryOut(id, later);
-  const [asked] = scene.desk.listAsked();
+  const [asked] = scene.planStore.listAsked();
   return {
     ...scene,
     page,
@@ -47,7 +47,7 @@ it('shows the whole plan; a yes carries it out, once', async () => {
   const { id: plan, fingerprint } = scene.asked;
   const fields = { token: tokenOf(scene.page), plan, fingerprint, answer: 'yes' };
   expect(await scene.post(fields)).toBe(200);
-  await scene.desk.waitUntilIdle();
+  await scene.planStore.waitUntilIdle();
   expect(scene.messaging.outbox).toHaveLength(1);
   expect(await scene.get()).toContain('Send 1 email: Done.');
   expect(await scene.post(fields)).toBe(409);
@@ -55,8 +55,8 @@ it('shows the whole plan; a yes carries it out, once', async () => {
 });
 
 it('shows only plans that a person was asked about, and refreshes itself', async () => {
-  const scene = openDesk();
-  page = await openApprovalPage(scene.desk);
+  const scene = openPlanScene();
+  page = await openApprovalPage(scene.planStore);
   await scene.plan('plan_email', mail);
   const html = await (await fetch(page.url)).text();
   expect(html).toContain('http-equiv="refresh"');
@@ -73,7 +73,7 @@ it.each([
   const { id: plan, fingerprint } = scene.asked;
   const right = { token: tokenOf(scene.page), plan, fingerprint, answer: 'yes' };
   expect(await scene.post({ ...right, ...wrong })).toBeGreaterThanOrEqual(400);
-  await scene.desk.waitUntilIdle();
+  await scene.planStore.waitUntilIdle();
   expect(scene.messaging.outbox).toEqual([]);
 });
 
@@ -119,7 +119,9 @@ it('stores its address in a file that only this user can read, and has a fixed p
     .toEqual(process.platform === 'win32' ? expect.anything() : [0o600, 0o700]);
   const port = Number(new URL(scene.page.url).port);
   await scene.page.close();
-  page = await openApprovalPage(scene.desk, port);
+  page = await openApprovalPage(scene.planStore, port);
   expect(page.host).toBe(`127.0.0.1:${port}`);
-  await expect(openApprovalPage(scene.desk, port)).rejects.toThrow(/is taken.*leave out --port/);
+  await expect(openApprovalPage(scene.planStore, port)).rejects.toThrow(
+    /is taken.*leave out --port/,
+  );
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { planLifetimeMs, type PlanStore } from '../../src/agents/plans.js';
-import { later, no, openDesk, videos, yes, type DeskScene } from '../support/agents/desk.js';
+import { later, no, openPlanScene, videos, yes, type PlanScene } from '../support/agents/desk.js';
 import fc from '../support/property.js';
 
 // `AGENT_RUNS=10000 npx vitest …` is the long series.
@@ -59,12 +59,18 @@ it(
   `carries out exactly the approved plans, once, in ${runs} sequences`,
   { timeout: 3_000_000 },
   async () => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 12 }), async (steps) => {
         scene.messaging.reset();
         scene.media.reset();
-        const run: Run = { scene, desk: scene.restarted(), plans: [], approved: [], refused: [] };
+        const run: Run = {
+          scene,
+          planStore: scene.restarted(),
+          plans: [],
+          approved: [],
+          refused: [],
+        };
         for (const each of steps) {
           await take(each, run);
         }
@@ -81,12 +87,12 @@ interface PlanMark {
   readonly id: string;
   readonly mark: string;
   readonly fingerprint: string;
-  readonly desk: PlanStore;
+  readonly planStore: PlanStore;
 }
 
 interface Run {
-  readonly scene: DeskScene;
-  desk: PlanStore;
+  readonly scene: PlanScene;
+  planStore: PlanStore;
   readonly plans: PlanMark[];
   /** Plans that a person has said yes to, in time and to exactly that. */
   readonly approved: PlanMark[];
@@ -102,7 +108,7 @@ async function take(step: Step, run: Run): Promise<void> {
       scene.pass(step.minutes === 60 ? planLifetimeMs : step.minutes * 60_000);
       return;
     case 'restart':
-      run.desk = scene.restarted();
+      run.planStore = scene.restarted();
       return;
     case 'fault':
       scene.messaging.fail('POST /v1/send', { loseAnswer: true });
@@ -125,7 +131,7 @@ async function take(step: Step, run: Run): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
   const person = people[step.said];
-  const call = run.desk.carryOut(
+  const call = run.planStore.carryOut(
     plan.id,
     (asked) => {
       if (person !== later) {
@@ -145,7 +151,7 @@ async function take(step: Step, run: Run): Promise<void> {
 
 function decide(plan: PlanMark, fingerprint: string, said: 'yes' | 'no', run: Run): void {
   try {
-    run.desk.answer(plan.id, fingerprint, said);
+    run.planStore.answer(plan.id, fingerprint, said);
   } catch {
     return; // refused, as it should be where the plan is gone, was decided, or the seal is wrong
   }
@@ -154,10 +160,10 @@ function decide(plan: PlanMark, fingerprint: string, said: 'yes' | 'no', run: Ru
 }
 
 /** Returns the effects of an approved plan, according to its result. */
-async function endOf({ id, mark, desk }: PlanMark, run: Run): Promise<string[]> {
-  await desk.waitUntilIdle();
+async function endOf({ id, mark, planStore }: PlanMark, run: Run): Promise<string[]> {
+  await planStore.waitUntilIdle();
   const progress = { signal: new AbortController().signal, say: () => undefined };
-  const told = await desk
+  const told = await planStore
     .carryOut(id, () => () => '', progress)
     .then(
       () => 'done',
@@ -181,15 +187,18 @@ async function makePlan(
   { what, isNew }: Extract<Step, { kind: 'plan' }>,
   run: Run,
 ): Promise<PlanMark> {
-  const { scene, desk } = run;
+  const { scene, planStore } = run;
   // An equal step again: its mark is the same.
   marks += isNew ? 1 : 0;
   const [tool, input, mark] = inputOf(what, scene);
-  const answer = (await scene.planOn(desk, tool, input)) as { plan: string; fingerprint: string };
-  return { id: answer.plan, fingerprint: answer.fingerprint, mark, desk };
+  const answer = (await scene.planOn(planStore, tool, input)) as {
+    plan: string;
+    fingerprint: string;
+  };
+  return { id: answer.plan, fingerprint: answer.fingerprint, mark, planStore };
 }
 
-function inputOf(what: string, scene: DeskScene): readonly [string, object, string] {
+function inputOf(what: string, scene: PlanScene): readonly [string, object, string] {
   if (what === 'email') {
     const mark = `mail ${marks}`;
     const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: mark, body: 'Hi' };
@@ -214,7 +223,7 @@ function inputOf(what: string, scene: DeskScene): readonly [string, object, stri
   return ['plan_contact_deletion', { ids: [id] }, `deleted ${id}`];
 }
 
-function effectsOf({ messaging, media }: DeskScene): string[] {
+function effectsOf({ messaging, media }: PlanScene): string[] {
   const deletions = messaging.requests.filter(({ method }) => method === 'DELETE');
   return [
     ...messaging.outbox.map(({ subject }) => subject),

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { textOf, openAgent, valueOf } from '../support/agents/agent.js';
-import { mail, openDesk, videos } from '../support/agents/desk.js';
+import { mail, openPlanScene, videos } from '../support/agents/desk.js';
 import { agents } from '../../src/agents/command.js';
 import type { Context } from '../../src/cli/context.js';
 import { tools, toolsFor } from '../../src/agents/tools.js';
@@ -73,7 +73,7 @@ function readRowsOf(table: object, place = ''): string[] {
 
 describe('the list of tools', () => {
   it('gives each parameter one type and a description', async () => {
-    const { client } = await openAgent(openDesk());
+    const { client } = await openAgent(openPlanScene());
     const listed = await client.listTools();
     const all = listed.tools.flatMap(({ name, inputSchema }) =>
       parametersIn(inputSchema as JsonSchema, name),
@@ -84,7 +84,7 @@ describe('the list of tools', () => {
   });
 
   it('has no keyword and no form that a client rejects', async () => {
-    const { client } = await openAgent(openDesk());
+    const { client } = await openAgent(openPlanScene());
     const listed = await client.listTools();
     const schemas = listed.tools.flatMap(({ name, inputSchema }) =>
       schemasIn(inputSchema as JsonSchema, name),
@@ -123,7 +123,7 @@ describe('the list of tools', () => {
   });
 
   it('has a length that an agent can use', async () => {
-    const { client } = await openAgent(openDesk());
+    const { client } = await openAgent(openPlanScene());
     const text = JSON.stringify(await client.listTools());
     console.log(`tools/list: ${text.length} characters, ${tools.length + 1} tools`);
     expect(text.length).toBeLessThan(30_000);
@@ -144,7 +144,7 @@ describe('the list of tools', () => {
 describe('a list', () => {
   /** Lists of the size that a full project has, with texts as long as they get. */
   function fullProject() {
-    const scene = openDesk();
+    const scene = openPlanScene();
     const { templates, campaigns, contacts, segments } = scene.messaging.project;
     const body = '<p>word</p>'.repeat(5_000);
     const fill = <T extends { id: string }>(records: Map<string, T>, more: object) => {
@@ -203,7 +203,7 @@ describe('a list', () => {
   });
 
   it('that the service returns whole continues at `nextFrom`, to the end', async () => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     const { segments } = scene.messaging.project;
     const [first] = segments.values();
     for (let at = 0; at < 250; at++) {
@@ -222,7 +222,7 @@ describe('a list', () => {
   });
 
   it('of members has 20 unless asked, and 100 at most', async () => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     const [segment] = scene.messaging.project.segments.values();
     const agent = await openAgent(scene);
     await agent.call('list_segment_members', { id: segment!.id });
@@ -254,7 +254,7 @@ describe('the input of a read', () => {
     ['list_segments', { why: 'I want to know' }],
     ['recent_activity', { startDate: '', endDate: null }],
   ])('of %s may have empty and unknown fields', async (name, args) => {
-    const agent = await openAgent(openDesk());
+    const agent = await openAgent(openPlanScene());
     const answer = await agent.call(name, args);
     expect([answer.isError, valueOf(answer)]).toMatchObject([
       undefined,
@@ -270,7 +270,7 @@ describe('the input of a read', () => {
     ['wait_for_files', { fileIds: ['f'], minutes: 90 }, /`minutes` must be at most 60; got 90/],
     ['carry_out', { plan: 3 }, /`plan` must be a string; got 3/],
   ])('of %s is rejected with the field and the right form: %j', async (name, args, said) => {
-    const agent = await openAgent(openDesk());
+    const agent = await openAgent(openPlanScene());
     const answer = await agent.call(name, args);
     expect([answer.isError, textOf(answer)]).toEqual([true, expect.stringMatching(said)]);
     expect(textOf(answer)).not.toContain('Invalid input');
@@ -300,7 +300,7 @@ describe('the input of a plan is strict, and the error names the problem:', () =
     ],
     ['plan_contact_deletion', { ids: 'c' }, /`ids` must be an array; got a text of 1 characters/],
   ])('%s %j', async (name, args, said) => {
-    const agent = await openAgent(openDesk());
+    const agent = await openAgent(openPlanScene());
     const answer = await agent.call(name, args);
     expect([answer.isError, textOf(answer)]).toEqual([true, expect.stringMatching(said)]);
     expect(textOf(answer)).not.toContain('Invalid input');
@@ -308,7 +308,7 @@ describe('the input of a plan is strict, and the error names the problem:', () =
 });
 
 it('every answer with data from outside says so, also the error of a service', async () => {
-  const scene = openDesk();
+  const scene = openPlanScene();
   const agent = await openAgent(scene);
   const marked = /^The text between the two marks \w{12} is data from outside/;
   expect(textOf(await agent.call('find_contacts'))).toMatch(marked);
@@ -318,7 +318,7 @@ it('every answer with data from outside says so, also the error of a service', a
 });
 
 it('an unknown tool is named', async () => {
-  const agent = await openAgent(openDesk());
+  const agent = await openAgent(openPlanScene());
   expect(textOf(await agent.call('send_email'))).toBe('There is no tool "send_email".');
 });
 
@@ -373,12 +373,12 @@ describe('a client may send an object or a list as JSON text:', () => {
       { audienceFilter: JSON.stringify(vip) },
     ],
   ])('%s', async (_, tool, input, asText) => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     expect(await scene.read(tool, { ...input, ...asText })).toBe(await scene.read(tool, input));
   });
 
   it('ids', async () => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     const ids = [...scene.messaging.project.contacts.keys()];
     const deletion = { ids: JSON.stringify(ids) };
     expect(await scene.read('plan_contact_deletion', deletion)).toContain('Delete 3 contacts?');
@@ -387,7 +387,7 @@ describe('a client may send an object or a list as JSON text:', () => {
   });
 
   it('a text stays a text if the schema wants one', async () => {
-    const scene = openDesk();
+    const scene = openPlanScene();
     const body = '{"a": 1}';
     const text = await scene.read('plan_email', { ...mail, subject: '[1]', body });
     expect(text).toContain(`subject: "[1]"\nbody: | ${body}`);

@@ -13,7 +13,7 @@ import { answerCalls } from '../../../src/agents/server.js';
 import { ServiceTexts } from '../../../src/agents/service-data.js';
 import { tools } from '../../../src/agents/tools.js';
 import { patienceMs } from '../../../src/agents/files.js';
-import type { DeskScene } from './desk.js';
+import type { PlanScene } from './desk.js';
 
 /** Answers an elicitation in place of a client and its person. */
 export type Elicits = (message: string) => ElicitResult | Promise<ElicitResult>;
@@ -21,7 +21,7 @@ export type Elicits = (message: string) => ElicitResult | Promise<ElicitResult>;
 /** The protocol's own client, in one process with a server over the services of a desk. */
 export interface Agent {
   readonly client: Client;
-  readonly desk: PlanStore;
+  readonly planStore: PlanStore;
   /** The files that were opened in a browser. */
   readonly opened: string[];
   readonly logged: unknown[];
@@ -48,7 +48,7 @@ export interface Machine {
 
 /** `elicits: 'not handled'` announces questions and has nothing to show them with; `undefined` announces none. */
 export async function openAgent(
-  { services, journal }: DeskScene,
+  { services, journal }: PlanScene,
   elicits?: Elicits | 'not handled',
   { noBrowser, noFile }: Machine = {},
 ): Promise<Agent> {
@@ -60,7 +60,7 @@ export async function openAgent(
   const stopping = new AbortController();
   const stopped = stopping.signal;
   const data = new ServiceTexts();
-  const desk = new PlanStore({
+  const planStore = new PlanStore({
     services,
     serviceTexts: data,
     journal,
@@ -74,8 +74,8 @@ export async function openAgent(
     return Promise.resolve(noBrowser);
   };
   const shown = noFile === undefined ? page : { ...page, lead: { problem: noFile } };
-  const ask = askPerson({ mcp, planStore: desk, page: shown, stopped, open });
-  answerCalls(mcp, { planStore: desk, services, tools, log: say, ask, redact: (text) => text });
+  const ask = askPerson({ mcp, planStore, page: shown, stopped, open });
+  answerCalls(mcp, { planStore, services, tools, log: say, ask, redact: (text) => text });
   const capabilities = elicits === undefined ? {} : { elicitation: {} };
   const client = new Client({ name: 'tests', version: '1' }, { capabilities });
   if (typeof elicits === 'function') {
@@ -93,7 +93,7 @@ export async function openAgent(
     }) as Promise<CallToolResult>; // as: no task
   return {
     client,
-    desk,
+    planStore,
     opened,
     logged,
     stop: () => {

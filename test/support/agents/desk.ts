@@ -16,11 +16,11 @@ import { tools } from '../../../src/agents/tools.js';
 import { emptyFolder } from '../empty-folder.js';
 
 /** A desk on fakes in memory, with all that can be asked of it. */
-export interface DeskScene {
+export interface PlanScene {
   readonly messaging: FakeMessaging;
   readonly media: FakeMedia;
   readonly services: Services;
-  readonly desk: PlanStore;
+  readonly planStore: PlanStore;
   /** Another server over the same folder, after a restart. */
   restarted(onNews?: (text: string) => void): PlanStore;
   readonly folder: string;
@@ -29,7 +29,7 @@ export interface DeskScene {
   pass(ms: number): void;
   call(name: string, args?: object): Promise<unknown>;
   /** Plans a step at one of the servers. */
-  planOn(desk: PlanStore, name: string, args: object): Promise<object>;
+  planOn(planStore: PlanStore, name: string, args: object): Promise<object>;
   /** Plans a step and gives the id of the plan. */
   plan(name: string, args: object): Promise<string>;
   /** Plans a step and gives what a person reads of it. */
@@ -38,10 +38,12 @@ export interface DeskScene {
 }
 
 /** Decides about a plan when it is asked, or later. */
-export type Person = (plan: Plan, desk: PlanStore) => void;
+export type Person = (plan: Plan, planStore: PlanStore) => void;
 
-export const yes: Person = ({ id, fingerprint }, desk) => desk.answer(id, fingerprint, 'yes');
-export const no: Person = ({ id, fingerprint }, desk) => desk.answer(id, fingerprint, 'no');
+export const yes: Person = ({ id, fingerprint }, planStore) =>
+  planStore.answer(id, fingerprint, 'yes');
+export const no: Person = ({ id, fingerprint }, planStore) =>
+  planStore.answer(id, fingerprint, 'no');
 export const later: Person = () => undefined;
 
 /** A progress that is never cancelled. */
@@ -50,7 +52,7 @@ export const calm = (): CallProgress => ({
   report: () => undefined,
 });
 
-export function openDesk(): DeskScene {
+export function openPlanScene(): PlanScene {
   const clock = createClock();
   const messaging = createFakeMessaging({ clock, rateLimit: { limit: Infinity } });
   const media = createFakeMedia({ clock, rateLimit: false });
@@ -90,10 +92,10 @@ export function openDesk(): DeskScene {
       stopped: new AbortController().signal,
       now: () => now,
     });
-  const desk = restarted();
+  const planStore = restarted();
   const call = (name: string, args: object = {}) => {
     const tool = tools.find((each) => each.name === name)!;
-    return tool.kind === 'read' ? tool.read(args, services, calm()) : planOn(desk, name, args);
+    return tool.kind === 'read' ? tool.read(args, services, calm()) : planOn(planStore, name, args);
   };
   const planOn = (at: PlanStore, name: string, args: object) => {
     const tool = tools.find((each) => each.name === name);
@@ -103,13 +105,13 @@ export function openDesk(): DeskScene {
     ((await call(name, args)) as { plan: string }).plan; // as: what a plan answers
   const carryOut = (id: string, person: Person) => {
     patienceMs = person === later ? 1 : 60_000; // so long only for what never ends
-    return desk.carryOut(id, (asked) => (person(asked, desk), () => 'nowhere'), calm());
+    return planStore.carryOut(id, (asked) => (person(asked, planStore), () => 'nowhere'), calm());
   };
   return {
     messaging,
     media,
     services,
-    desk,
+    planStore,
     restarted,
     folder,
     journal,
@@ -137,15 +139,15 @@ function watched(data: ServiceTexts, fetch: typeof globalThis.fetch): typeof glo
 /** Answers every plan and keeps what the person saw. */
 export function reader(says: 'yes' | 'no' = 'yes'): Person & { readonly seen: Plan[] } {
   const seen: Plan[] = [];
-  const person: Person = (plan, desk) => {
+  const person: Person = (plan, planStore) => {
     seen.push(plan);
-    desk.answer(plan.id, plan.fingerprint, says);
+    planStore.answer(plan.id, plan.fingerprint, says);
   };
   return Object.assign(person, { seen });
 }
 
 /** Writes a file into the folder of a desk. */
-export function write({ folder }: DeskScene, name: string, text: string): void {
+export function write({ folder }: PlanScene, name: string, text: string): void {
   writeFileSync(join(folder, name), text);
 }
 
