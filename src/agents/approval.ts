@@ -32,7 +32,7 @@ export interface AskOptions {
  * opens in the browser only once, because it shows later plans too.
  */
 export function askPerson(options: AskOptions): Ask {
-  const { host, redirect: lead } = options.page;
+  const { host, redirect } = options.page;
   const places = new Map<string, 'client' | 'page'>();
   let openedFor: string | undefined;
   let failure: string | undefined;
@@ -43,9 +43,9 @@ export function askPerson(options: AskOptions): Ask {
       return;
     }
     places.set(plan.id, 'page');
-    if (openedFor === undefined && 'file' in lead) {
+    if (openedFor === undefined && 'file' in redirect) {
       openedFor = plan.id;
-      void options.open(lead.file).then((reason) => {
+      void options.open(redirect.file).then((reason) => {
         failure = reason;
       });
     }
@@ -55,16 +55,16 @@ export function askPerson(options: AskOptions): Ask {
     if (places.get(plan.id) !== 'page') {
       return 'by their client';
     }
-    if ('problem' in lead) {
-      return `nowhere: their client does not ask them, and the page cannot be opened without a temporary file (${lead.problem}). Set TMPDIR to a folder that can be written, and start the server again`;
+    if ('problem' in redirect) {
+      return `nowhere: their client does not ask them, and the page cannot be opened without a temporary file (${redirect.problem}). Set TMPDIR to a folder that can be written, and start the server again`;
     }
     const page = `on a page of their machine, ${host}`;
     if (failure !== undefined) {
-      return `${page}, which did not open in a browser (${failure}): tell them to open the file ${lead.file}`;
+      return `${page}, which did not open in a browser (${failure}): tell them to open the file ${redirect.file}`;
     }
     return openedFor === plan.id
       ? `${page}, which opens in their browser`
-      : `${page}, which was opened in their browser before: if it is closed, tell them to open the file ${lead.file}`;
+      : `${page}, which was opened in their browser before: if it is closed, tell them to open the file ${redirect.file}`;
   }
 
   return (plan) => {

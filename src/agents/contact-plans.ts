@@ -251,16 +251,15 @@ async function readCsv(file: string, statement: Statement, { folder }: Services)
   const content = await readFile(path);
   await requireStatement(content, statement);
   const rows: Record<string, unknown>[] = [];
-  const read = await survey(
-    [content],
-    rulesOf(statement),
-    ({ fields, cells, ownSubscribed: says }) => {
-      if (rows.length < maxContacts) {
-        const sent = fields.map((name, at) => [name, cells[at]] as const);
-        rows.push({ ...Object.fromEntries(sent), ...(says !== undefined && { subscribed: says }) });
-      }
-    },
-  );
+  const read = await survey([content], rulesOf(statement), ({ fields, cells, ownSubscribed }) => {
+    if (rows.length < maxContacts) {
+      const sent = fields.map((name, at) => [name, cells[at]] as const);
+      rows.push({
+        ...Object.fromEntries(sent),
+        ...(ownSubscribed !== undefined && { subscribed: ownSubscribed }),
+      });
+    }
+  });
   return { content, rows, read };
 }
 

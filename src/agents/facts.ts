@@ -49,9 +49,9 @@ export function describeVariables(
       .filter((path) => !Object.hasOwn(given, path.split('.')[0] ?? '')),
     ...found.flatMap(({ notUnderstood }) => notUnderstood),
   ].map(formatInline);
-  const hasEvent = [...new Set(open)].join(', ');
-  const text = `${hasEvent}, from the fields of each contact, which strangers may have written`;
-  return hasEvent === '' ? [] : [{ label: 'filled in', text }];
+  const names = [...new Set(open)].join(', ');
+  const text = `${names}, from the fields of each contact, which strangers may have written`;
+  return names === '' ? [] : [{ label: 'filled in', text }];
 }
 
 /** Like `variableFacts()`, for known contacts: also shows the fields of each contact. */

@@ -59,12 +59,12 @@ export const fileTools: readonly ReadTool[] = [
     schema: z.object({ fileId: text, name: text }),
     fields: { name: 'The name in the folder, such as cats.mp4.' },
     writesFile: true,
-    read: async ({ fileId, name }, { media, folder, finished }, { signal, report: say }) => {
+    read: async ({ fileId, name }, { media, folder, finished }, { signal, report }) => {
       await folder.assertFree(name);
-      say('looking for the file');
+      report('looking for the file');
       const known = finished.get(fileId);
       const file = known ?? (await media.waitForFile(fileId, { signal, timeout: saveWaitMs }));
-      say('downloading');
+      report('downloading');
       await folder.add(name, (path) => saveTo(file, path, { signal }));
       return { saved: name };
     },

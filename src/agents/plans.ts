@@ -4,7 +4,7 @@ import { toCanonicalJson } from '../core/once/key.js';
 import { reasonOf } from '../core/errors.js';
 import { isRecord } from '../core/values.js';
 import { formatCounts, outcomeOf, PartialResult, unknownError } from './outcomes.js';
-import type { ServiceTexts } from './service-data.js';
+import type { ServiceTexts } from './service-texts.js';
 import { Steps, type Step } from './steps.js';
 import { markAsData, formatInline, isReadable, messageOf, ToolRefusal } from './text.js';
 import type { Description, Fact, PlanTool, CallProgress, Services } from './tool.js';
@@ -82,10 +82,10 @@ export class PlanStore {
   /** The last step that ran or is running. */
   #latest: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: PlanStoreOptions) {
-    this.#options = parts;
-    this.#now = parts.now ?? Date.now;
-    this.#steps = new Steps(parts.journal, parts.isRehearsal);
+  constructor(options: PlanStoreOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#steps = new Steps(options.journal, options.isRehearsal);
   }
 
   /** Plans a step without carrying it out; resolves to the description of the plan for the agent. */
@@ -244,7 +244,7 @@ export class PlanStore {
       );
     });
     try {
-      const run = { once: id, content: again.content, signal: stopped, say: () => undefined };
+      const run = { once: id, content: again.content, signal: stopped, report: () => undefined };
       const value = await tool.run(input, services, run);
       await end(
         value instanceof PartialResult
@@ -343,10 +343,10 @@ function createPlan(
   return { ...facts, isAsked: false, state: 'waiting', summary: '', ended, end, waiting: 0 };
 }
 
-function nextOf({ state }: Plan, describePlace: string): string {
+function nextOf({ state }: Plan, place: string): string {
   const again = 'Call carry_out with this plan again';
   return state === 'waiting'
-    ? `No person has answered yet; they are asked ${describePlace}. ${again} to continue to wait. A yes that comes in between counts.`
+    ? `No person has answered yet; they are asked ${place}. ${again} to continue to wait. A yes that comes in between counts.`
     : `It is being carried out. ${again} to see the result; it is still done only once.`;
 }
 

@@ -19,7 +19,7 @@ import { patienceMs } from './files.js';
 import { Folder } from './folder.js';
 import { PlanStore, type Ask } from './plans.js';
 import { addResources, type Resources } from './resources.js';
-import { ServiceTexts } from './service-data.js';
+import { ServiceTexts } from './service-texts.js';
 import { markAsData, failureTextOf, formatInline, ToolRefusal } from './text.js';
 import { readTool, type CallProgress, type Services, type Tool } from './tool.js';
 import { toolsFor, type ToolChoice } from './tools.js';

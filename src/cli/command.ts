@@ -190,8 +190,8 @@ async function confirm(plan: CommandPlan, isConfirmed: boolean, context: Context
   const { output } = context;
   if (!canAsk(context)) {
     const { action, facts } = plan;
-    const formatValue = { plan: { action, facts }, confirmed: false };
-    output.result(formatValue, () => textOf(plan, context));
+    const shown = { plan: { action, facts }, confirmed: false };
+    output.result(shown, () => textOf(plan, context));
     throw new CommandEnd('notConfirmed', 'Nothing was done. Add --yes to carry out this plan.');
   }
   output.note(textOf(plan, context));

@@ -19,13 +19,13 @@ export function rulesOf({ columns, newContacts, subscribed }: Statement): Import
 }
 
 /** The number of rows with subscribed, unsubscribed and no value, in words. */
-export function formatSubscriptions({ subscriptions: says, records }: Survey): string {
+export function formatSubscriptions({ subscriptions, records }: Survey): string {
   const countRows = (count: number, words: string) =>
     `${count} ${count === 1 ? 'row says' : 'rows say'} ${words}`;
   const each = [
-    countRows(says.subscribed, 'subscribed'),
-    countRows(says.unsubscribed, 'unsubscribed'),
-    countRows(says.nothing, 'nothing'),
+    countRows(subscriptions.subscribed, 'subscribed'),
+    countRows(subscriptions.unsubscribed, 'unsubscribed'),
+    countRows(subscriptions.nothing, 'nothing'),
   ].join(', ');
   return records > 0
     ? `${each}; ${records} of them are records that were read, which subscribe no existing contact`

@@ -310,14 +310,14 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
         data: this.#rules,
         warn: this.#warn,
       };
-      const { splitImport: importBatches } = await import('./contacts/import.js');
+      const { splitImport } = await import('./contacts/import.js');
       return changeMany({
         call,
         signal,
         onProgress,
         from,
         batches: (first) =>
-          importBatches(rows, first, rules, (body) => this.lookup(body, setBulkPriority(rest))),
+          splitImport(rows, first, rules, (body) => this.lookup(body, setBulkPriority(rest))),
         // Sent without the check of whole files: the rows of this file were checked one by one.
         start: (file, beforeSending) =>
           this.#transport.send(

@@ -44,7 +44,7 @@ export async function queryRows(
   warnWithoutListener(pool);
   for (let tries = 1; ; tries++) {
     try {
-      return tryQuery(await pool.query(text, values));
+      return readRows(await pool.query(text, values));
     } catch (error) {
       if (isNotMigrated(error)) {
         throw notMigrated(error);
@@ -61,7 +61,7 @@ export async function queryRows(
 const maxTries = 100;
 const maxPauseMs = 100;
 
-function tryQuery(result: unknown): readonly unknown[] {
+function readRows(result: unknown): readonly unknown[] {
   if (isRecord(result) && Array.isArray(result['rows'])) {
     return result['rows'];
   }

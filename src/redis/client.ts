@@ -7,7 +7,7 @@ export interface RedisClient {
   /** Runs a script by its SHA-1. */
   evalsha(sha1: string, keyCount: number, ...args: (string | number)[]): Promise<unknown>;
   /** Runs a script by its text. */
-  eval(createScript: string, keyCount: number, ...args: (string | number)[]): Promise<unknown>;
+  eval(script: string, keyCount: number, ...args: (string | number)[]): Promise<unknown>;
 }
 
 /** A Lua script that Redis runs as one atomic step. */

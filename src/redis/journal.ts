@@ -36,11 +36,11 @@ export function redisJournal(redis: RedisClient, options?: RedisJournalOptions):
     needsGroup: prefix === undefined ? 'give `redisJournal()` a `prefix`' : undefined,
     async swap(key, from, to) {
       // A leading letter distinguishes a value from no value.
-      const parseStored = (value: string | undefined) => (value === undefined ? '-' : `+${value}`);
+      const encodeValue = (value: string | undefined) => (value === undefined ? '-' : `+${value}`);
       const stands = await runJournalScript(scripts.swap, [
         key,
-        parseStored(from),
-        parseStored(to),
+        encodeValue(from),
+        encodeValue(to),
       ]);
       return typeof stands === 'string' ? stands : undefined;
     },

@@ -71,13 +71,13 @@ describe('a client that announces elicitation and', () => {
     const waiting = await inTime(agent.call('carry_out', { plan }));
     expect(valueOf(waiting)).toMatchObject({ state: 'waiting' });
     expect(textOf(waiting)).toContain(page.host);
-    expect(agent.opened).toEqual([page.lead.file]);
+    expect(agent.opened).toEqual([page.redirect.file]);
     const again = agent.call('carry_out', { plan });
     await vi.advanceTimersByTimeAsync(1000);
     const [asked] = agent.planStore.listAsked();
     agent.planStore.answer(plan, asked!.fingerprint, 'yes');
     expect(valueOf(await again)).toMatchObject({ emails: [{}] });
-    expect(agent.opened).toEqual([page.lead.file]);
+    expect(agent.opened).toEqual([page.redirect.file]);
     expect(scene.messaging.outbox).toHaveLength(1);
   });
 
@@ -91,7 +91,7 @@ describe('a client that announces elicitation and', () => {
     await vi.advanceTimersByTimeAsync(unansweredMs - 1);
     expect(agent.opened).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(agent.opened).toEqual([page.lead.file]);
+    expect(agent.opened).toEqual([page.redirect.file]);
     const [asked] = agent.planStore.listAsked();
     agent.planStore.answer(plan, asked!.fingerprint, 'yes');
     expect(valueOf(await call)).toMatchObject({ emails: [{}] });
@@ -107,8 +107,8 @@ describe('the page of a server', () => {
     for (const plan of [...plans, plans[0]]) {
       answers.push(textOf(await inTime(agent.call('carry_out', { plan }))));
     }
-    expect(agent.opened).toEqual([page.lead.file]);
-    const again = `which was opened in their browser before: if it is closed, tell them to open the file ${page.lead.file}`;
+    expect(agent.opened).toEqual([page.redirect.file]);
+    const again = `which was opened in their browser before: if it is closed, tell them to open the file ${page.redirect.file}`;
     expect(answers.map((answer) => answer.includes(again))).toEqual([false, true, false]);
     expect(answers[0]).toContain(`${page.host}, which opens in their browser`);
     for (const { id, fingerprint } of agent.planStore.listAsked()) {
@@ -125,7 +125,7 @@ describe('the page of a server', () => {
       const plan = await agent.plan(tool, input);
       const answer = textOf(await inTime(agent.call('carry_out', { plan })));
       expect(answer).toContain(
-        `did not open in a browser (there is no xdg-open): tell them to open the file ${page.lead.file}`,
+        `did not open in a browser (there is no xdg-open): tell them to open the file ${page.redirect.file}`,
       );
     }
     expect(agent.opened).toHaveLength(1);
@@ -261,6 +261,6 @@ it('the token of the page is in no answer, log or notice', async () => {
   });
   const answer = await inTime(call);
   const again = await inTime(agent.call('carry_out', { plan }));
-  expect(agent.opened).toEqual([page.lead.file]);
+  expect(agent.opened).toEqual([page.redirect.file]);
   expect(JSON.stringify([answer, again, told, agent.logged])).not.toContain('secret-token');
 });

@@ -295,7 +295,7 @@ describe('files', () => {
     const scene = openPlanScene();
     write(scene, 'list.csv', 'email\ndora@example.com\n');
     const id = await scene.plan('plan_import', { file: 'list.csv', newContacts });
-    const existing = vi.spyOn(Folder.prototype, 'existing');
+    const existing = vi.spyOn(Folder.prototype, 'resolveExisting');
     const carriedOut = scene.carryOut(id, yes);
     await carriedOut;
     expect(existing).toHaveBeenCalledOnce();

@@ -162,7 +162,7 @@ function decide(plan: PlanMark, fingerprint: string, said: 'yes' | 'no', run: Ru
 /** Returns the effects of an approved plan, according to its result. */
 async function endOf({ id, mark, planStore }: PlanMark, run: Run): Promise<string[]> {
   await planStore.waitUntilIdle();
-  const progress = { signal: new AbortController().signal, say: () => undefined };
+  const progress = { signal: new AbortController().signal, report: () => undefined };
   const told = await planStore
     .carryOut(id, () => () => '', progress)
     .then(

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { browserCommandOf } from '../../src/agents/approval.js';
-import { ServiceTexts } from '../../src/agents/service-data.js';
+import { ServiceTexts } from '../../src/agents/service-texts.js';
 import { markAsData, formatInline } from '../../src/agents/text.js';
 import { mail, openPlanScene, videos, write, yes } from '../support/agents/desk.js';
 

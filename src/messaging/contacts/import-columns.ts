@@ -259,13 +259,13 @@ function requireStatement(names: readonly string[], { named, isStated }: ColumnR
     return;
   }
   const unclear = findUnclearColumns(names, named);
-  const unsubscribedColumns = unclear.find(isUnsubscribedName) ?? '…';
-  const subscribedColumns = unclear.find((name) => !isUnsubscribedName(name)) ?? '…';
+  const unsubscribedColumn = unclear.find(isUnsubscribedName) ?? '…';
+  const subscribedColumn = unclear.find((name) => !isUnsubscribedName(name)) ?? '…';
   const status = names.find(
     (name) => unclear.length === 0 && normalizeName(name).endsWith('status'),
   );
   throw invalidColumns(
-    `This import does not say who is subscribed. Say it in one of three ways. \`newContacts: 'subscribed'\` or \`newContacts: 'unsubscribed'\`: existing contacts keep their state, and new ones get this one. A column \`subscribed\`: \`columns: { "${subscribedColumns}": 'subscribed' }\` if its yes means subscribed, \`columns: { "${status ?? '…'}": { field: 'subscribed', read: (text) => text.toLowerCase() === 'active' } }\` if its word "active" means subscribed, or \`columns: { "${unsubscribedColumns}": ${readUnsubscribed} }\` if its yes, or a date in it, means that somebody has left. \`subscribed: true\` or \`subscribed: false\`: for every row, existing contacts included. ${joinNames(names)}`,
+    `This import does not say who is subscribed. Say it in one of three ways. \`newContacts: 'subscribed'\` or \`newContacts: 'unsubscribed'\`: existing contacts keep their state, and new ones get this one. A column \`subscribed\`: \`columns: { "${subscribedColumn}": 'subscribed' }\` if its yes means subscribed, \`columns: { "${status ?? '…'}": { field: 'subscribed', read: (text) => text.toLowerCase() === 'active' } }\` if its word "active" means subscribed, or \`columns: { "${unsubscribedColumn}": ${readUnsubscribed} }\` if its yes, or a date in it, means that somebody has left. \`subscribed: true\` or \`subscribed: false\`: for every row, existing contacts included. ${joinNames(names)}`,
   );
 }
 

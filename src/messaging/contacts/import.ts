@@ -120,8 +120,8 @@ export async function survey(
   return { rows, columns: text.header ?? [], subscriptions, wrong, records, files };
 }
 
-function wordOf(subscriptions: boolean | undefined): keyof Survey['subscriptions'] {
-  return subscriptions === undefined ? 'nothing' : subscriptions ? 'subscribed' : 'unsubscribed';
+function wordOf(subscribed: boolean | undefined): keyof Survey['subscriptions'] {
+  return subscribed === undefined ? 'nothing' : subscribed ? 'subscribed' : 'unsubscribed';
 }
 
 /** Reads the names of a file's columns. Stops at the first piece that completes the header. */

@@ -47,8 +47,8 @@ export function resultsOf(
   const named = readNamedRows(result, batch, context);
   const counts = countsOf(result, batch);
   if (failure && counts.isNothingDone) {
-    const errorOf = nothingDoneError(jobId, failure);
-    return { failed: (index) => named.failed.get(index) ?? errorOf, unknown: () => undefined };
+    const error = nothingDoneError(jobId, failure);
+    return { failed: (index) => named.failed.get(index) ?? error, unknown: () => undefined };
   }
   const isComplete = !failure && counts.isUnderstood && (counts.failures ?? 0) === named.count;
   const doubt = isComplete ? undefined : incompleteError(jobId, counts, named, failure);

@@ -55,7 +55,11 @@ export function contentOf(definition: WorkflowDefinition): WorkflowContent {
   );
   const content = { event: trigger.event, allowReentry, fields, start };
   // Through JSON, to get the form that is sent: a `Date` becomes a string.
-  const all = { ...content, steps: Object.fromEntries(parts) as object, ways: transitions.sort() };
+  const all = {
+    ...content,
+    steps: Object.fromEntries(parts) as object,
+    transitions: transitions.sort(),
+  };
   return JSON.parse(jsonOf(all)) as WorkflowContent; // JSON keeps the structure
 }
 
@@ -303,7 +307,7 @@ function serializeTransition(
 }
 
 function parts(transition: string): unknown[] {
-  return JSON.parse(transition) as unknown[]; // `wayText()` has written it
+  return JSON.parse(transition) as unknown[]; // `serializeTransition()` has written it
 }
 
 // Fields that are not part of a content: ids, times, the position on a canvas, and fields only used for creation.

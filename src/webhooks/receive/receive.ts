@@ -101,12 +101,12 @@ export function createReceiver(
 }
 
 // Responds in time: the service may not wait long, and would treat a late response as a failure.
-async function respondInTime(handleCallback: Promise<CallbackResponse>): Promise<CallbackResponse> {
+async function respondInTime(response: Promise<CallbackResponse>): Promise<CallbackResponse> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<CallbackResponse>((resolve) => {
     timer = setTimeout(() => resolve(accepted), maxMs);
   });
-  return Promise.race([handleCallback, late]).finally(() => clearTimeout(timer));
+  return Promise.race([response, late]).finally(() => clearTimeout(timer));
 }
 
 // Limits the time of a claim: if the store hangs, the service must not believe that its callback is being
@@ -115,9 +115,9 @@ function limitClaimTime(store: SeenStore, claimBy: number): SeenStore {
   return {
     claim(key, expiresAt) {
       const onLate = (isFirst: boolean) => (isFirst ? store.release(key) : undefined);
-      const claimedKeys = Promise.resolve(store.claim(key, expiresAt));
+      const claimed = Promise.resolve(store.claim(key, expiresAt));
       const leftMs = Math.max(minClaimMs, claimBy - monotonicMs());
-      return answerWithin(claimedKeys, leftMs, { onLate, signal: undefined });
+      return answerWithin(claimed, leftMs, { onLate, signal: undefined });
     },
     release: (key) =>
       answerWithin(Promise.resolve(store.release(key)), maxReleaseMs, {

@@ -10,7 +10,7 @@ import {
 import { askPerson } from '../../../src/agents/approval.js';
 import { PlanStore } from '../../../src/agents/plans.js';
 import { answerCalls } from '../../../src/agents/server.js';
-import { ServiceTexts } from '../../../src/agents/service-data.js';
+import { ServiceTexts } from '../../../src/agents/service-texts.js';
 import { tools } from '../../../src/agents/tools.js';
 import { patienceMs } from '../../../src/agents/files.js';
 import type { PlanScene } from './desk.js';
@@ -34,7 +34,7 @@ export interface Agent {
 export const page = {
   host: '127.0.0.1:4020',
   url: 'http://127.0.0.1:4020/?token=secret-token',
-  lead: { file: '/tmp/postreel-1/approval-page.html' },
+  redirect: { file: '/tmp/postreel-1/approval-page.html' },
   close: () => Promise.resolve(),
 };
 
@@ -73,7 +73,7 @@ export async function openAgent(
     opened.push(file);
     return Promise.resolve(noBrowser);
   };
-  const shown = noFile === undefined ? page : { ...page, lead: { problem: noFile } };
+  const shown = noFile === undefined ? page : { ...page, redirect: { problem: noFile } };
   const ask = askPerson({ mcp, planStore, page: shown, stopped, open });
   answerCalls(mcp, { planStore, services, tools, log: say, ask, redact: (text) => text });
   const capabilities = elicits === undefined ? {} : { elicitation: {} };

@@ -10,7 +10,7 @@ import {
 } from 'postreel/testing';
 import { Folder } from '../../../src/agents/folder.js';
 import { PlanStore, textOf, type Plan } from '../../../src/agents/plans.js';
-import { ServiceTexts } from '../../../src/agents/service-data.js';
+import { ServiceTexts } from '../../../src/agents/service-texts.js';
 import type { PlanTool, CallProgress, Services } from '../../../src/agents/tool.js';
 import { tools } from '../../../src/agents/tools.js';
 import { emptyFolder } from '../empty-folder.js';
