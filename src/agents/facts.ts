@@ -54,7 +54,7 @@ export function describeVariables(
   return names === '' ? [] : [{ label: 'filled in', text }];
 }
 
-/** Like `variableFacts()`, for known contacts: also shows the fields of each contact. */
+/** Like `describeVariables()`, for known contacts: also shows the fields of each contact. */
 export async function describeFilledVariables(
   messaging: MessagingClient,
   emails: readonly string[],

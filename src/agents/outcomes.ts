@@ -60,7 +60,7 @@ export function endStep(result: object, done: number, errors: readonly unknown[]
   return endCountedStep(result, { done, failed: errors.length - unknown, unknown }, errors);
 }
 
-/** The same as `ended()`, for parts that are already counted. */
+/** The same as `endStep()`, for parts that are already counted. */
 export function endCountedStep(
   result: object,
   counts: OutcomeCounts,

@@ -50,7 +50,7 @@ export interface ReadTool extends ToolInfo {
 /** One line of a plan: a label, and its value in the form that a person reads. */
 export interface Fact {
   readonly label: string;
-  /** May have several lines. All its parts have been escaped by `quoted()` or `inline()`. */
+  /** May have several lines. All its parts have been escaped by `quoteLines()` or `formatInline()`. */
   readonly text: string;
   /** The number of people concerned. It may change before the step runs, but not grow beyond `max`. */
   readonly people?: { readonly now: number; readonly max: number };
@@ -226,7 +226,7 @@ function describeSchema(
   };
 }
 
-/** Parses the input of a call. Throws a `Refusal` that names each invalid field and what it must be. */
+/** Parses the input of a call. Throws a `ToolRefusal` that names each invalid field and what it must be. */
 function parse<Input>(
   { name, schema }: TypedTool<Input>,
   shape: InputSchema,

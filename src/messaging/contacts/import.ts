@@ -213,7 +213,7 @@ function readFileInput(file: FileInput): NamedFile | undefined {
 }
 
 /**
- * Lists the parts of a file that the service could misread. `isSilent` is true if the file has rows and no column
+ * Lists the parts of a file that the service could misread. `lacksSubscribed` is true if the file has rows and no column
  * `subscribed`.
  */
 function findCsvProblems(

@@ -15,7 +15,7 @@ const signatureParameters: ReadonlySet<string> = new Set(Object.values(parameter
 export interface SignedFacts {
   readonly nonce: string;
   readonly expires: string;
-  /** The names of the signed parameters, as `namesIn()` gives them. */
+  /** The names of the signed parameters, as `namesToSign()` gives them. */
   readonly signed: string;
 }
 
