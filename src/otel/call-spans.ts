@@ -11,7 +11,7 @@ import type {
 import { errorAttributeOf, errorTypeOf, requestAttributesOf, spanNameOf } from './attributes.js';
 import type { Metrics } from './metrics.js';
 
-type Api = typeof OpenTelemetry;
+export type OtelApi = typeof OpenTelemetry;
 
 /** A call in progress. */
 interface OpenCall {
@@ -26,12 +26,12 @@ interface OpenCall {
 
 /** The spans of calls, each with a child span per attempt. */
 export class CallSpans {
-  readonly #api: Api;
+  readonly #api: OtelApi;
   readonly #tracer: Tracer;
   readonly #metrics: Metrics;
   readonly #open = new Map<number, OpenCall>();
 
-  constructor(api: Api, tracer: Tracer, metrics: Metrics) {
+  constructor(api: OtelApi, tracer: Tracer, metrics: Metrics) {
     this.#api = api;
     this.#tracer = tracer;
     this.#metrics = metrics;

@@ -1,13 +1,11 @@
-import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Span, SpanContext, Tracer } from '@opentelemetry/api';
 import { monotonicMs } from '../core/async.js';
 import { stageOf } from '../core/job-status.js';
 import type { JobAcceptedEvent } from '../media/events.js';
 import type { FileUpdate } from '../media/status/wait-options.js';
 import { errorAttributeOf, statusAttributeOf } from './attributes.js';
+import type { OtelApi } from './call-spans.js';
 import type { Metrics } from './metrics.js';
-
-type Api = typeof OpenTelemetry;
 
 interface OpenJob {
   readonly span: Span;
@@ -22,13 +20,13 @@ const maxOpen = 10_000;
 
 /** The spans of media jobs, from their acceptance to the status check that sees their end. */
 export class JobSpans {
-  readonly #api: Api;
+  readonly #api: OtelApi;
   readonly #tracer: Tracer;
   readonly #metrics: Metrics;
   readonly #open = new Map<string, OpenJob>();
   readonly #submits = new Map<number, SpanContext>();
 
-  constructor(api: Api, tracer: Tracer, metrics: Metrics) {
+  constructor(api: OtelApi, tracer: Tracer, metrics: Metrics) {
     this.#api = api;
     this.#tracer = tracer;
     this.#metrics = metrics;

@@ -4,10 +4,10 @@ import { stageOf } from '../../core/job-status.js';
 import { WebhookVerificationError } from '../../core/errors.js';
 
 /** Reads the status of a file back from the service. */
-export type ReadStatus = (fileId: string) => PromiseLike<StatusRecord>;
+export type ReadStatus = (fileId: string) => PromiseLike<FileState>;
 
 // An alias, because this type has no public name: it appears in the generated declarations of users.
-type StatusRecord = { readonly status: string; readonly download?: string | undefined };
+type FileState = { readonly status: string; readonly download?: string | undefined };
 
 // The pauses between status reads: a status may lag behind the callback. Their sum leaves time to respond
 // within five seconds.
@@ -40,7 +40,7 @@ export async function confirm(
   );
 }
 
-function confirmWith(record: StatusRecord, result: WebhookResult): WebhookResult | undefined {
+function confirmWith(record: FileState, result: WebhookResult): WebhookResult | undefined {
   const stage = stageOf(record.status);
   if (result.status === 'error') {
     return stage === 'failed' ? result : undefined;
@@ -51,6 +51,6 @@ function confirmWith(record: StatusRecord, result: WebhookResult): WebhookResult
   return stage === 'done' && isAddress ? { fileId, status, url, raw } : undefined;
 }
 
-function contradicts(record: StatusRecord, { status }: WebhookResult): boolean {
+function contradicts(record: FileState, { status }: WebhookResult): boolean {
   return stageOf(record.status) === (status === 'error' ? 'done' : 'failed');
 }
