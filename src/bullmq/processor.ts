@@ -3,7 +3,7 @@ import { isRecord } from '../core/values.js';
 import type { MediaClient } from '../media/client.js';
 import { EngineWorker, readEngineOptions, type EngineOptions } from '../media/engine.js';
 import type { JobRecord } from '../media/jobs/job.js';
-import { isOfOtherOwner } from '../media/jobs/ledger.js';
+import { isOtherOwnerError } from '../media/jobs/ledger.js';
 
 /** The members of a BullMQ job that the processor uses. */
 export interface BullmqJob {
@@ -65,7 +65,7 @@ export function bullmqProcessor<Job extends BullmqJob = BullmqJob>(
         await job.moveToWait(token);
         throw engineError('WaitingError', 'The worker stops.');
       }
-      if (isOfOtherOwner(failure)) {
+      if (isOtherOwnerError(failure)) {
         await job.moveToDelayed(Date.now() + otherOwnerAgainMs, token);
         throw engineError('DelayedError', reasonOf(failure));
       }

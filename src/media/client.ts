@@ -6,11 +6,11 @@ import type { MediaEvents } from './events.js';
 import type { MediaFile } from './jobs/file.js';
 import type { JoinOptions } from './generate/long-audio/join.js';
 import type { Generate } from './generate/resource.js';
-import type { GenerationJob, JobRecord } from './jobs/job.js';
+import { GenerationJob, type JobRecord } from './jobs/job.js';
 import type { AwaitedCall, UnknownCall } from './jobs/ledger.js';
 import type { MediaOptions } from './options.js';
 import type { JobSource, MediaQueue, QueueOptions } from './queue/options.js';
-import { JobQueue, type QueueHost } from './queue/queue.js';
+import { JobQueue, type QueueParts } from './queue/queue.js';
 import {
   readWaitsOptions,
   requireList,
@@ -58,7 +58,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
     }
     requireTextId('fileId', isRecord(record) ? record.fileId : undefined);
     requireKind(record.kind);
-    return this.#context.job(record);
+    return new GenerationJob(record, this.#context.waits);
   }
 
   /**
@@ -112,7 +112,7 @@ export class MediaClient extends ServiceClient<MediaEvents> {
    * files and yields each file or error when it is available. Nothing is sent before you iterate the queue.
    */
   queue(jobs: JobSource, options?: QueueOptions): MediaQueue {
-    return new JobQueue(this.#context.queueHost(), jobs, options, callSite());
+    return new JobQueue(this.#context, jobs, options, callSite());
   }
 
   /**
@@ -143,8 +143,8 @@ export class MediaClient extends ServiceClient<MediaEvents> {
   }
 
   /** @internal The part of the client that the worker of a job engine uses. */
-  engineHost(): QueueHost {
-    return this.#context.queueHost();
+  engineHost(): QueueParts {
+    return this.#context;
   }
 
   /** A client with other options that shares this one's events, session and rate budget. */

@@ -48,12 +48,12 @@ export interface HandedJob {
  * file and saves it.
  */
 export class EngineWorker {
-  readonly #host: ReturnType<typeof hostOf>;
+  readonly #parts: ReturnType<typeof partsOf>;
   readonly #quota: QueueQuota;
 
   /** @param name - The function that the user calls, for errors. */
   constructor(media: MediaClient, name: string) {
-    this.#host = hostOf(media, name);
+    this.#parts = partsOf(media, name);
     this.#quota = new QueueQuota({
       name: `${name} ${crypto.randomUUID()}`,
       maxInProgress: Number.POSITIVE_INFINITY, // the engine limits its running jobs
@@ -67,7 +67,7 @@ export class EngineWorker {
 
   /** Runs one job. Rejects with the reason of the signal when it aborts before the file is finished. */
   async run({ queue, key, data, retriesFailed, signal, save }: HandedJob): Promise<JobRecord> {
-    const { generate, ledger } = this.#host;
+    const { generate, ledger } = this.#parts;
     requireJob(data);
     const { job, known } = await generate.submitFor(
       data,
@@ -105,12 +105,12 @@ export function readEngineOptions<Job>(
 }
 
 // Recognizes a client by its method, because it may come from another copy of the package.
-function hostOf(media: MediaClient | undefined, name: string) {
+function partsOf(media: MediaClient | undefined, name: string) {
   if (typeof media?.engineHost !== 'function') {
     throw new ConfigurationError(`\`${name}()\` needs a \`MediaClient\` as its first argument.`);
   }
-  const host = media.engineHost();
-  return { ...host, ledger: ledgerOf(host.ledger, `\`${name}()\``) };
+  const { generate, ledger } = media.engineHost();
+  return { generate, ledger: ledgerOf(ledger, `\`${name}()\``) };
 }
 
 function requireJob(data: unknown): asserts data is MediaJob {

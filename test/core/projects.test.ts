@@ -77,12 +77,12 @@ const reasons: Readonly<Record<string, (project: ProjectState) => Promise<number
     return Promise.resolve(90_000);
   },
   'a 429 of a status check': (project) => {
-    sharedCountedPoller(project).refused(Number.POSITIVE_INFINITY, 10_000);
+    sharedCountedPoller(project).noteRefusal(Number.POSITIVE_INFINITY, 10_000);
     return Promise.resolve(10_000 + 600_000);
   },
   'a status check in the line': (project) => {
     const check = () => new Promise<void>((resolve) => void setTimeout(resolve, 90_000));
-    void sharedCountedPoller(project).inTurn(check, signal);
+    void sharedCountedPoller(project).runInTurn(check, signal);
     return Promise.resolve(90_000 + 60_000);
   },
 };

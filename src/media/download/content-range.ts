@@ -1,27 +1,27 @@
-/** Which part of which file a response brings. */
+/** The part of a file that a response contains. */
 export interface ContentRange {
   /** The offset of the first byte. */
   readonly from: number;
-  /** The size of the whole file, when the server says so. */
+  /** The size of the whole file; `undefined` when the server does not send it. */
   readonly totalBytes: number | undefined;
-  /** What tells one version of the file from another: a strong ETag, else the date of the last change. */
+  /** Identifies the version of the file: a strong ETag, else the date of the last change. */
   readonly version: string | undefined;
-  /** Compressed on its way: offsets and lengths say nothing about the file. */
+  /** Is the body compressed? Then its offsets and lengths are not those of the file. */
   readonly isEncoded: boolean;
 }
 
-// Stores send other words there too, which change no byte: `aws-chunked`, `utf-8`, nothing.
+// File stores also send values of `Content-Encoding` that do not change the bytes: `aws-chunked`, `utf-8`, an empty one.
 const compressions = /\b(?:gzip|deflate|br|zstd|compress)\b/i;
 
 /**
- * Does the response bring only a part of the file? Some stores answer a range with 200 and a
- * `Content-Range` instead of 206. Taken for the whole file, that part would be saved alone.
+ * Does the response contain only a part of the file? Some stores respond to a range with 200 and a
+ * `Content-Range` instead of 206. Without this check, that part would be saved as the whole file.
  */
 export function isPart({ status, headers }: Response): boolean {
   return status === 206 || Number(partOf(headers).from ?? 0) > 0;
 }
 
-/** Reads the range of a response; `undefined` for a part that does not say which. */
+/** Reads the range of a response; `undefined` for a part without a valid range. */
 export function contentRangeOf(response: Response): ContentRange | undefined {
   const { headers } = response;
   const version = versionOf(headers);
@@ -45,22 +45,24 @@ function partOf(headers: Headers): { from?: string | undefined; total?: string |
   return { from, total };
 }
 
-// A weak ETag says that two versions are as good as each other, not that their bytes are the same.
+// Two versions with the same weak ETag are equivalent, but their bytes may differ.
 function versionOf(headers: Headers): string | undefined {
   const etag = headers.get('etag');
   return (etag?.startsWith('"') ? etag : headers.get('last-modified')) ?? undefined;
 }
 
-/** Are both of the same version of a file, as far as the server says? */
+/** May both responses be of the same version of a file? A value that is missing counts as equal. */
 export function isSameFile(one: ContentRange, other: ContentRange): boolean {
-  return agree(one.totalBytes, other.totalBytes) && agree(one.version, other.version);
+  return (
+    areCompatible(one.totalBytes, other.totalBytes) && areCompatible(one.version, other.version)
+  );
 }
 
-/** Does the server say that both are of the same version? */
+/** Are both responses certainly of the same version of a file? */
 export function isCertainlySame(one: ContentRange, other: ContentRange): boolean {
   return one.version !== undefined && one.version === other.version && isSameFile(one, other);
 }
 
-function agree<T>(one: T | undefined, other: T | undefined): boolean {
+function areCompatible<T>(one: T | undefined, other: T | undefined): boolean {
   return one === undefined || other === undefined || one === other;
 }

@@ -40,7 +40,7 @@ export interface DownloadTarget {
 }
 
 /** The state of an earlier download of the same file that was interrupted. */
-export interface Received {
+export interface EarlierDownload {
   readonly bytes: number;
   readonly range: ContentRange;
 }
@@ -77,7 +77,7 @@ export class Download {
     source: DownloadSource,
     target: DownloadTarget,
     options: TransferOptions,
-    earlier?: Received,
+    earlier?: EarlierDownload,
   ) {
     this.#source = source;
     this.#target = target;
@@ -98,12 +98,12 @@ export class Download {
         return;
       } catch (error) {
         signal?.throwIfAborted();
-        if (!mayPass(error)) {
+        if (!isRetryable(error)) {
           throw error;
         }
         failures = this.#furthest > furthest ? 1 : failures + 1;
         if (failures > retries) {
-          throw this.#givenUp(error);
+          throw this.#finalError(error);
         }
         await sleep(pauseMs(error, failures), signal, clock);
       }
@@ -119,11 +119,11 @@ export class Download {
       idle.pause();
       await this.#begin(response);
       for await (const chunk of chunksOf(response, idle)) {
-        await this.#take(chunk);
+        await this.#write(chunk);
       }
       const { totalBytes = this.#received } = this.#range ?? {};
       if (this.#received < totalBytes) {
-        throw broken('The answer ended too early.');
+        throw brokenError('The answer ended too early.');
       }
     } finally {
       idle.stop();
@@ -158,7 +158,7 @@ export class Download {
     if (isPart(response)) {
       if (range?.from !== this.#received || !isSameFile(range, known ?? range)) {
         await this.#restart();
-        throw broken('The server sent a different part than the one asked for.');
+        throw brokenError('The server sent a different part than the one asked for.');
       }
       this.#range = { ...range, totalBytes: range.totalBytes ?? known?.totalBytes };
     } else if (range && known && isCertainlySame(range, known)) {
@@ -193,7 +193,7 @@ export class Download {
     this.#range = undefined;
   }
 
-  async #take(chunk: Uint8Array): Promise<void> {
+  async #write(chunk: Uint8Array): Promise<void> {
     const known = Math.min(this.#skip, chunk.length);
     this.#skip -= known;
     const fresh = chunk.subarray(known);
@@ -203,7 +203,7 @@ export class Download {
     const { totalBytes } = this.#range ?? {};
     if (totalBytes !== undefined && this.#received + fresh.length > totalBytes) {
       await this.#restart();
-      throw broken('The server sent more than it announced.');
+      throw brokenError('The server sent more than it announced.');
     }
     const writing = Promise.resolve(this.#target.write(fresh, this.#received));
     await abortable(writing, this.#options.signal);
@@ -214,7 +214,7 @@ export class Download {
   }
 
   // Chooses the final error. The error of a response explains more than "the connection broke".
-  #givenUp(cause: unknown): unknown {
+  #finalError(cause: unknown): unknown {
     if (this.#furthest === 0 && isPostreelError(cause) && cause.status !== undefined) {
       return cause;
     }
@@ -234,7 +234,7 @@ async function* chunksOf(response: Response, idle: IdleTimeout): AsyncGenerator<
     for (;;) {
       idle.start();
       const reading = reader.read().catch((cause: unknown) => {
-        throw broken('The connection broke.', cause);
+        throw brokenError('The connection broke.', cause);
       });
       const { value } = await abortable(reading, idle.signal);
       idle.pause();
@@ -248,7 +248,7 @@ async function* chunksOf(response: Response, idle: IdleTimeout): AsyncGenerator<
   }
 }
 
-function broken(message: string, cause?: unknown): ConnectionError {
+function brokenError(message: string, cause?: unknown): ConnectionError {
   return new ConnectionError(message, { code: 'DOWNLOAD_BROKEN', outcome: 'unknown', cause });
 }
 
@@ -259,7 +259,7 @@ function pauseMs(error: unknown, failures: number): number {
 }
 
 /** Is it worth connecting again after this error? */
-function mayPass(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   if (!isPostreelError(error) || (error.retryAfterMs ?? 0) > maxRetryAfterMs) {
     return false;
   }

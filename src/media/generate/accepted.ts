@@ -39,12 +39,12 @@ export function videoRecords(answer: unknown, wanted: number): JobRecord[] {
   const records = items.map((item) => recordOf(item, 'video', folder));
   // Only a full list shows which id belongs to which job: "in submitted order". Extra ids are kept, too.
   const isFull = items.length >= wanted;
-  const accepted = isFull ? inOrder(records) : unordered(records, wanted);
-  return complete(accepted, routes.video.path, answer);
+  const accepted = isFull ? matchByOrder(records) : leaveUnassigned(records, wanted);
+  return requireAllIds(accepted, routes.video.path, answer);
 }
 
 // Two jobs cannot have the same file. An id that occurs twice cannot be matched to a job.
-function inOrder(records: readonly (JobRecord | null)[]): AcceptedJobs {
+function matchByOrder(records: readonly (JobRecord | null)[]): AcceptedJobs {
   const counts = new Map<string, number>();
   for (const record of records) {
     if (record) {
@@ -54,10 +54,10 @@ function inOrder(records: readonly (JobRecord | null)[]): AcceptedJobs {
   const isUnique = ({ fileId }: JobRecord) => counts.get(fileId) === 1;
   const jobs = records.map((record) => (record && isUnique(record) ? record : null));
   const doubtful = records.filter((record) => record !== null && !isUnique(record));
-  return { jobs, unassigned: unordered(doubtful, 0).unassigned };
+  return { jobs, unassigned: leaveUnassigned(doubtful, 0).unassigned };
 }
 
-function unordered(records: readonly (JobRecord | null)[], wanted: number): AcceptedJobs {
+function leaveUnassigned(records: readonly (JobRecord | null)[], wanted: number): AcceptedJobs {
   const known = new Map(records.flatMap((record) => (record ? [[record.fileId, record]] : [])));
   return { jobs: Array.from({ length: wanted }, () => null), unassigned: [...known.values()] };
 }
@@ -66,10 +66,10 @@ function unordered(records: readonly (JobRecord | null)[], wanted: number): Acce
 export function audioRecords(answer: unknown): JobRecord[] {
   const body = bodyOf(answer);
   const accepted = { jobs: [recordOf(body['fileId'], 'audio', undefined)], unassigned: [] };
-  return complete(accepted, routes.audio.path, answer);
+  return requireAllIds(accepted, routes.audio.path, answer);
 }
 
-function complete(accepted: AcceptedJobs, path: string, raw: unknown): JobRecord[] {
+function requireAllIds(accepted: AcceptedJobs, path: string, raw: unknown): JobRecord[] {
   const known = accepted.jobs.filter((job) => job !== null);
   if (known.length < accepted.jobs.length) {
     throw new FileIdsMissingError(path, accepted, raw);

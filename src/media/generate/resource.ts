@@ -5,13 +5,17 @@ import { flag } from '../../core/options.js';
 import { isRecord } from '../../core/values.js';
 import { invalidRequest, isPostreelError, PostreelError } from '../../core/errors.js';
 import { callSite, locate, RunningCall } from '../../core/call/call.js';
-import type { Transport } from '../../core/call/send.js';
-import type { GenerationJob, JobRecord } from '../jobs/job.js';
+import type { MediaConnection } from '../connection.js';
+import { GenerationJob } from '../jobs/job.js';
 import { ledgerOf, type JobLedger, type OnceJob } from '../jobs/ledger.js';
 import { readOnceKey } from '../../core/once/once.js';
+import type { MediaNotices } from '../notices.js';
+import type { FileWaits } from '../status/file-waits.js';
 import type { FileKind } from '../status/intervals.js';
+import type { StatusPoller } from '../status/poller.js';
 import type { QueueQuota } from '../submit/queue-quota.js';
 import type { OnceJobs } from '../submit/once.js';
+import type { ClientSlots } from '../submit/slots.js';
 import type { Submission, Submitted } from '../submit/submission.js';
 import type { Submitter } from '../submit/submitter.js';
 import { submitLongAudio, type SubmitPart } from './long-audio/submit.js';
@@ -36,26 +40,21 @@ export interface GenerateOptions extends RequestOptions {
   retryFailed?: boolean | undefined;
 }
 
-/** The part of the client that the resource uses. */
-export interface GenerateHost {
-  readonly submitter: Submitter;
+/** The parts of the client that the resource uses. */
+export interface GenerateParts {
+  readonly connection: MediaConnection;
   readonly ledger: JobLedger | undefined;
+  readonly notices: MediaNotices;
   /** Submits jobs with an idempotency key; `undefined` without a journal. */
   readonly once: OnceJobs | undefined;
-  /** The most jobs that may be queued or processing at one time. */
-  readonly pendingLimit: number;
-  /** The most jobs that one call may submit. */
-  readonly maxJobs: number;
-  /** Do status checks count towards the rate limit? */
-  readonly statusChecksAreCharged: boolean;
-  /** Called with the `webhook` of each job. */
-  onWebhook(webhook: string): void;
-  /** Creates the handle of an accepted job. */
-  adopt(record: JobRecord): GenerationJob;
+  readonly poller: StatusPoller;
+  readonly slots: ClientSlots;
+  readonly submitter: Submitter;
+  readonly waits: FileWaits;
 }
 
 /** The settings of a queue for one of its jobs. */
-export interface QueueTerms {
+export interface QueueJobSettings {
   readonly quota: QueueQuota;
   /** Gives the job its key in the journal; `undefined` for a queue without a name. */
   readonly once: ((job: MediaJob) => OnceJob) | undefined;
@@ -70,14 +69,14 @@ export interface SubmittedJob {
   readonly known: { readonly isSaved: boolean } | undefined;
 }
 
-interface Request {
+interface GenerateRequest {
   readonly kind: FileKind;
   readonly body: unknown;
   readonly reportPath?: string;
   readonly options: GenerateOptions;
   /** Aborts when the caller no longer wants the jobs. It has no effect once the request has been sent. */
   readonly stop?: AbortSignal | undefined;
-  readonly terms?: QueueTerms | undefined;
+  readonly settings?: QueueJobSettings | undefined;
   /** The range of the longer text that the job speaks. */
   readonly part?: TextRange | undefined;
 }
@@ -96,12 +95,10 @@ const ownOptions = { retryFailed: flag };
  * const file = await job.waitForFile();
  */
 export class Generate implements NamesOf<typeof routes> {
-  readonly #transport: Transport;
-  readonly #host: GenerateHost;
+  readonly #parts: GenerateParts;
 
-  constructor(transport: Transport, host: GenerateHost) {
-    this.#transport = transport;
-    this.#host = host;
+  constructor(parts: GenerateParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -121,15 +118,15 @@ export class Generate implements NamesOf<typeof routes> {
     if (isOneVideo(given)) {
       const body = { payload: [given] };
       const one = this.#submit({ kind: 'video', body, reportPath: 'payload[0]', options });
-      return one.map((all) => only(all).job);
+      return one.map((all) => requireOne(all).job);
     }
     const many = this.#submit({ kind: 'video', body: given, options });
-    return many.map((all) => withHint(all.map(({ job }) => job)));
+    return many.map((all) => addHint(all.map(({ job }) => job)));
   }
 
   /** Submits text to be spoken and resolves to its job. The call is never sent twice. */
   audio(body: AudioRequest, options: GenerateOptions = {}): Call<GenerationJob> {
-    return this.#submit({ kind: 'audio', body, options }).map((all) => only(all).job);
+    return this.#submit({ kind: 'audio', body, options }).map((all) => requireOne(all).job);
   }
 
   /**
@@ -141,30 +138,34 @@ export class Generate implements NamesOf<typeof routes> {
    * @throws a `LongAudioError` that has the accepted parts as its `jobs`, also after an abort
    */
   longAudio(body: LongAudioRequest, options?: GenerateOptions): Promise<GenerationJob[]> {
-    const { pendingLimit } = this.#host;
+    const { slots, waits } = this.#parts;
+    const { pendingLimit } = slots;
     const submit: SubmitPart = (request, { start, end, index, count }, signal) => {
       const part = { start, end };
       const once = options && 'once' in options && { once: `${readOnceKey(options)}/${index}` };
       const own = { ...options, ...once, signal };
       // A single part is the whole text: no range is stored, so that its file may have the name of the whole.
       const call = this.submitPart(request, count > 1 ? part : undefined, own);
-      return call.map((job) => this.#host.adopt({ ...job.toJSON(), part }));
+      return call.map((job) => new GenerationJob({ ...job.toJSON(), part }, waits));
     };
     return submitLongAudio(body, { pendingLimit, submit }, options?.signal);
   }
 
   /** Checks a file's status once. */
   status(query: StatusQuery, options?: RequestOptions): Call<StatusRecord> {
-    const isCharged = this.#host.statusChecksAreCharged;
-    return this.#transport.send(routes.status, { query, isCharged }, options);
+    return this.#parts.poller.request(query, options);
   }
 
   /** @internal Submits a job of a queue. An abort has no effect once the request has been sent. */
-  submitFor(job: MediaJob, terms: QueueTerms, options: GenerateOptions): RunningCall<SubmittedJob> {
+  submitFor(
+    job: MediaJob,
+    settings: QueueJobSettings,
+    options: GenerateOptions,
+  ): RunningCall<SubmittedJob> {
     const kind = isVideo(job) ? 'video' : 'audio';
     const body = isVideo(job) ? { payload: [job] } : job;
     const place = isVideo(job) ? { reportPath: 'payload[0]' } : {};
-    return this.#untilSent({ kind, body, ...place, options, terms }).map(only);
+    return this.#submitAbortable({ kind, body, ...place, options, settings }).map(requireOne);
   }
 
   /** @internal Submits a part of a longer text. An abort has no effect once the request has been sent. */
@@ -173,11 +174,13 @@ export class Generate implements NamesOf<typeof routes> {
     part: TextRange | undefined,
     options: GenerateOptions,
   ): RunningCall<GenerationJob> {
-    return this.#untilSent({ kind: 'audio', body, part, options }).map((all) => only(all).job);
+    return this.#submitAbortable({ kind: 'audio', body, part, options }).map(
+      (all) => requireOne(all).job,
+    );
   }
 
   // Ignores an abort once the request has been sent: its job is paid for, and its id is in the response.
-  #untilSent(request: Request): RunningCall<SubmittedJob[]> {
+  #submitAbortable(request: GenerateRequest): RunningCall<SubmittedJob[]> {
     const controller = new AbortController();
     const { signal } = request.options;
     const own = { ...request.options, signal: controller.signal };
@@ -197,26 +200,26 @@ export class Generate implements NamesOf<typeof routes> {
     reportPath,
     options,
     stop,
-    terms,
+    settings,
     part,
-  }: Request): RunningCall<SubmittedJob[]> {
+  }: GenerateRequest): RunningCall<SubmittedJob[]> {
     const site = callSite();
     return new RunningCall(async (state) => {
       state.outcome = 'not-sent';
       try {
         options.signal?.throwIfAborted();
-        const { submitter, once: keys, maxJobs } = this.#host;
-        const full = kind === 'video' ? complete(body, maxJobs) : body;
+        const { connection, notices, once: keys, slots, submitter, waits } = this.#parts;
+        const full = kind === 'video' ? addFormats(body, slots.limit) : body;
         const about = { at: reportPath };
         const before = { options: ownOptions, run: () => Promise.resolve(undefined) };
         // Copies the jobs now: later changes by the caller, while the call waits, have no effect.
         const input = { body: full as never, about, before }; // as: checked here
-        const checked = await this.#transport.check(routes[kind], input, options, state);
+        const checked = await connection.transport.check(routes[kind], input, options, state);
         const { payload, ...own } = checked.body as { payload?: MediaJob[] }; // as: checked above
         const jobs = payload ?? [checked.body as MediaJob];
         for (const job of jobs) {
           if ('webhook' in job && job.webhook !== undefined) {
-            this.#host.onWebhook(job.webhook);
+            notices.warnOfWebhook(job.webhook);
           }
         }
         const {
@@ -224,8 +227,8 @@ export class Generate implements NamesOf<typeof routes> {
           retry,
           ...rest
         } = checked.options as GenerateOptions;
-        const folder = payload ? { ...(terms && { folderId: terms.folderId }), ...own } : {};
-        const sendsUnknown = terms?.sendsUnknown ?? retry?.unknownOutcome ?? false;
+        const folder = payload ? { ...(settings && { folderId: settings.folderId }), ...own } : {};
+        const sendsUnknown = settings?.sendsUnknown ?? retry?.unknownOutcome ?? false;
         const submission: Submission = {
           kind,
           jobs,
@@ -233,11 +236,13 @@ export class Generate implements NamesOf<typeof routes> {
           options: rest,
           sendsUnknown,
           retriesFailed,
-          quota: terms?.quota,
+          quota: settings?.quota,
           part,
           stop,
         };
-        const once = terms ? terms.once?.(only(jobs)) : this.#onceOf(kind, jobs, options);
+        const once = settings
+          ? settings.once?.(requireOne(jobs))
+          : this.#onceOf(kind, jobs, options);
         const answer =
           once && keys
             ? await keys.submit({ ...submission, once }, state)
@@ -245,13 +250,13 @@ export class Generate implements NamesOf<typeof routes> {
         const { known } = answer;
         return {
           ...answer,
-          data: answer.data.map((record) => ({ job: this.#host.adopt(record), known })),
+          data: answer.data.map((record) => ({ job: new GenerationJob(record, waits), known })),
         };
       } catch (reason) {
-        const caller = terms ? undefined : options.signal; // a queue has a separate signal for its jobs
+        const caller = settings ? undefined : options.signal; // a queue has a separate signal for its jobs
         const failure = state.mayHaveHappened ? markUnknown(reason, caller) : reason;
         state.outcome = state.mayHaveHappened ? 'unknown' : state.outcome;
-        locate(failure, site, terms ? 'call' : 'outer call'); // the queue adds the line of its caller
+        locate(failure, site, settings ? 'call' : 'outer call'); // the queue adds the line of its caller
         throw failure;
       }
     });
@@ -267,7 +272,7 @@ export class Generate implements NamesOf<typeof routes> {
       const message = 'is the key of a single job: make a call for each, they travel together';
       throw invalidRequest([{ field: 'once', message }]);
     }
-    return ledgerOf(this.#host.ledger).onceOf(kind, key, job);
+    return ledgerOf(this.#parts.ledger).onceOf(kind, key, job);
   }
 }
 
@@ -279,7 +284,7 @@ function isOneVideo(given: OneOrMore): given is VideoJob {
 }
 
 /** Adds the missing `workflowFormat` to each job of a request. Throws when there are too many jobs. */
-function complete(body: unknown, maxJobs: number): unknown {
+function addFormats(body: unknown, maxJobs: number): unknown {
   const payload = isRecord(body) ? body['payload'] : undefined;
   if (!Array.isArray(payload) || payload.length === 0) {
     return body;
@@ -304,7 +309,7 @@ function markUnknown(failure: unknown, signal: AbortSignal | undefined): unknown
   return new PostreelError(whole, facts);
 }
 
-function only<Job>([job]: readonly Job[]): Job {
+function requireOne<Job>([job]: readonly Job[]): Job {
   if (job === undefined) {
     throw new TypeError('an accepted call has a job');
   }
@@ -312,7 +317,7 @@ function only<Job>([job]: readonly Job[]): Job {
 }
 
 /** Adds a `waitForFile` that throws a hint: plain JavaScript may treat the list as one job. */
-function withHint(jobs: GenerationJob[]): GenerationJob[] {
+function addHint(jobs: GenerationJob[]): GenerationJob[] {
   const value = () => {
     throw new TypeError(
       'generate.video() resolves to a list here: take the job out of it, `const [job] = await …`, or pass one job without `payload`.',

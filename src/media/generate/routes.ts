@@ -1,5 +1,5 @@
 import { ofType, route } from '../../core/call/route.js';
-import { carriesIds } from '../jobs/job.js';
+import { hasJobIds } from '../jobs/job.js';
 import type {
   AudioAccepted,
   AudioRequest,
@@ -17,12 +17,12 @@ export const routes = {
     // made. A 429 means that nothing was done.
     partial: (body: { payload?: unknown } | undefined, status) =>
       Array.isArray(body?.payload) && body.payload.length > 1 && status !== 429,
-    isAccepted: carriesIds, // jobs with an id are paid for, even in an error response
+    isAccepted: hasJobIds, // jobs with an id are paid for, even in an error response
   }),
   audio: route('POST /v1/generate/audio', {
     body: ofType<AudioRequest>(),
     returns: ofType<AudioAccepted>(),
-    isAccepted: carriesIds,
+    isAccepted: hasJobIds,
   }),
   status: route('GET /v1/generate/status', {
     query: ofType<StatusQuery>(),

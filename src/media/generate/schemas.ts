@@ -129,9 +129,9 @@ export const schemas = {
   status: { query: z.looseObject({ fileId: id }), returns: statusRecord },
 } satisfies SchemasFor<typeof routes>;
 
-type JobFields = Partial<Record<keyof VideoJob, unknown>>;
+type VideoJobFields = Partial<Record<keyof VideoJob, unknown>>;
 
-function* jobProblems(job: JobFields): Generator<[keyof VideoJob, string]> {
+function* jobProblems(job: VideoJobFields): Generator<[keyof VideoJob, string]> {
   const { workflowType, visuals = 'stock', content, mediaUrls } = job;
   if (workflowType === 'idea' && job.prompt === undefined) {
     yield ['prompt', 'is required for `workflowType` "idea"'];

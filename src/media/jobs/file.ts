@@ -9,7 +9,7 @@ import {
 } from '../../core/errors.js';
 import { cleanCause } from '../../core/call/redact.js';
 import { retryAfterMs } from '../../core/call/retry-after.js';
-import { notMediaByHead, recognised } from '../download/recognise.js';
+import { problemInHeaders, recognizeMedia } from '../download/recognize.js';
 import type { FileStream } from '../download/file-stream.js';
 import type { TransferOptions } from '../download/transfer-options.js';
 
@@ -135,25 +135,25 @@ export class MediaFile {
       if (signal?.aborted) {
         throw signal.reason;
       }
-      throw connectionLost(this.fileId, cleanCause(cause, [searchOf(this.#url)]));
+      throw connectionError(this.fileId, cleanCause(cause, [searchOf(this.#url)]));
     }
     const isOk = response.status === 200 || (response.status === 206 && range !== undefined);
-    const problem = isOk ? notMediaByHead(response) : undefined;
+    const problem = isOk ? problemInHeaders(response) : undefined;
     if (!isOk || problem !== undefined) {
       response.body?.cancel().catch(() => undefined);
       throw downloadError(this.fileId, response, problem);
     }
-    return response.status === 200 ? this.#recognised(response, signal) : response;
+    return response.status === 200 ? this.#requireMedia(response, signal) : response;
   }
 
   // An expired URL may also return an error page, with status 200 and any content type.
-  async #recognised(response: Response, signal: AbortSignal | undefined): Promise<Response> {
-    let whole: Awaited<ReturnType<typeof recognised>>;
+  async #requireMedia(response: Response, signal: AbortSignal | undefined): Promise<Response> {
+    let whole: Awaited<ReturnType<typeof recognizeMedia>>;
     try {
-      whole = await recognised(response, signal);
+      whole = await recognizeMedia(response, signal);
     } catch (cause) {
       signal?.throwIfAborted();
-      throw connectionLost(this.fileId, cleanCause(cause, [searchOf(this.#url)]));
+      throw connectionError(this.fileId, cleanCause(cause, [searchOf(this.#url)]));
     }
     if ('problem' in whole) {
       throw downloadError(this.fileId, response, whole.problem);
@@ -167,7 +167,7 @@ export class MediaFile {
       return url === this.#url ? undefined : url;
     } catch {
       signal?.throwIfAborted();
-      return undefined; // the error of the download tells more than this one
+      return undefined; // the error of the download explains more than this one
     }
   }
 }
@@ -180,11 +180,11 @@ function searchOf(url: string): string | undefined {
 // URL has expired.
 function isExpired(error: unknown): boolean {
   const { status = 0 } = isPostreelError(error) ? error : {};
-  const isNo = status >= 400 && status < 500 && ![408, 416, 429].includes(status);
-  return isNo || status === 200 || status === 206;
+  const isClientError = status >= 400 && status < 500 && ![408, 416, 429].includes(status);
+  return isClientError || status === 200 || status === 206;
 }
 
-function connectionLost(fileId: string, cause: unknown): ConnectionError {
+function connectionError(fileId: string, cause: unknown): ConnectionError {
   return new ConnectionError(`The file ${fileId} could not be downloaded. Try again.`, {
     code: 'DOWNLOAD_FAILED',
     outcome: 'unknown',

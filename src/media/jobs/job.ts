@@ -20,8 +20,8 @@ export interface JobRecord {
 export interface JobHost {
   /** The address of the editor, without a slash at its end; `undefined` when not configured. */
   readonly appUrl: string | undefined;
-  status(fileId: string, options?: RequestOptions): Call<StatusRecord>;
-  waitForFile(fileId: string, options?: WaitOptions): Promise<MediaFile>;
+  status(fileId: string, options: RequestOptions | undefined): Call<StatusRecord>;
+  wait(fileId: string, kind: FileKind, options: WaitOptions | undefined): Promise<MediaFile>;
 }
 
 /** A video or audio that is being made. */
@@ -53,7 +53,7 @@ export class GenerationJob {
 
   /** Waits until the file is finished. */
   waitForFile(options?: WaitOptions): Promise<MediaFile> {
-    return this.#host.waitForFile(this.fileId, options);
+    return this.#host.wait(this.fileId, this.kind, options);
   }
 
   /** Checks the status of the job at intervals and yields each update, up to the last one. */
@@ -104,7 +104,7 @@ export class JobMemory {
 }
 
 /** Does an error response contain the ids of jobs? Then the service did accept them. */
-export function carriesIds(answer: unknown): boolean {
+export function hasJobIds(answer: unknown): boolean {
   const body = bodyOf(answer);
   const ids: unknown[] = [body['fileId']];
   for (const list of [body['filesCreated'], body['fileIds'], body['files']]) {

@@ -89,7 +89,7 @@ export interface KnownFile {
 }
 
 /** The content that a claim stores of its job until the job has a file id. */
-interface Content {
+interface JobContent {
   readonly job: MediaJob;
   /** The id of the call that submits the job, and the index of the job in that call. */
   readonly call: string;
@@ -106,7 +106,7 @@ interface Content {
  *     claim(): the call is about to be sent  claimed; its lease is renewed while the call is in flight
  *     accept(): the service named the file   answered, with the id of the file
  *     accept(), without an id for the job    unknown
- *     lose(): the response was lost          unknown
+ *     markUnknown(): the response was lost   unknown
  *     release(): the call made nothing       removed, or the entry that the claim had replaced
  *     finish(): the file has ended           answered, with `end`: done, failed or canceled
  *     settle(): the caller is done           answered, with `end`: saved or dismissed
@@ -149,7 +149,7 @@ export class JobLedger {
   async find(once: OnceJob): Promise<StoredEntry | undefined> {
     const known = await this.#ledger.find(once.storeKey);
     if (known && known.entry.owner !== once.owner) {
-      throw otherOwner(once);
+      throw otherOwnerError(once);
     }
     requireSameContent(known, once);
     return known;
@@ -183,9 +183,9 @@ export class JobLedger {
     once: OnceJob | undefined,
   ): Promise<HeldClaim | undefined> {
     const id = `${call}-${place}`;
-    const own = once ?? { ...this.#own(id), contentHash: hashOf(job) };
+    const own = once ?? { ...this.#generateKey(id), contentHash: hashOf(job) };
     const { key, contentHash: print, owner, over } = own;
-    const content: Content = { job, call, place, ...(part && { part }) };
+    const content: JobContent = { job, call, place, ...(part && { part }) };
     const facts = { id, key, call: own.call, print, ...(owner !== undefined && { owner }) };
     const claim: Claimed = { state: 'claimed', ...facts, limitMs, content };
     return holdClaim(this.#ledger, own.storeKey, claim, over);
@@ -205,7 +205,7 @@ export class JobLedger {
       const record = records[place];
       const { part } = contentOf(known);
       return record
-        ? this.#note(record.fileId, known, {
+        ? this.#writeAnswer(record.fileId, known, {
             ...factsOf(known.entry),
             state: 'answered',
             answer: { ...record, ...(part && { part }) },
@@ -213,7 +213,7 @@ export class JobLedger {
         : this.#ledger.change(known, unknownOf(known.entry)).tried;
     });
     const others = [...records.slice(claims.length), ...unassigned].map(
-      (record) => record && this.#adopt(record),
+      (record) => record && this.#addUnassigned(record),
     );
     await Promise.all([...taken, ...others]);
   }
@@ -234,7 +234,7 @@ export class JobLedger {
   }
 
   /** Marks the outcome of these jobs as unknown. Resolves to their new entries. */
-  async lose(
+  async markUnknown(
     claims: readonly StoredEntry<Claimed | Unknown>[],
   ): Promise<readonly StoredEntry<Unknown>[]> {
     const changes = claims.map((known) => this.#ledger.change(known, unknownOf(known.entry)));
@@ -252,7 +252,7 @@ export class JobLedger {
     for (const known of this.#files.get(fileId)?.values() ?? []) {
       // A later status check does not change a failure, or what the caller reported (saved or dismissed).
       if (known.entry.end === undefined || (known.entry.end === 'done' && end !== 'done')) {
-        void this.#note(fileId, known, { ...known.entry, end });
+        void this.#writeAnswer(fileId, known, { ...known.entry, end });
       }
     }
   }
@@ -263,7 +263,9 @@ export class JobLedger {
       await this.pending(); // reads all entries into `#files`
     }
     const all = [...(this.#files.get(fileId)?.values() ?? [])];
-    await Promise.all(all.map((known) => this.#note(fileId, known, { ...known.entry, end })));
+    await Promise.all(
+      all.map((known) => this.#writeAnswer(fileId, known, { ...known.entry, end })),
+    );
   }
 
   /** Reads the jobs and calls of this client's project that are not settled. */
@@ -278,7 +280,7 @@ export class JobLedger {
         this.fileOf(known);
       }
     }
-    return pendingIn(open);
+    return listPending(open);
   }
 
   /**
@@ -295,15 +297,18 @@ export class JobLedger {
   async resolve(id: string, fileIds: readonly (string | null)[]): Promise<void> {
     const lost = await this.#unknown(id);
     if (lost.length === 0) {
-      throw refusal(`The journal has no unknown call ${id}.`, 'CALL_UNKNOWN');
+      throw journalError(`The journal has no unknown call ${id}.`, 'CALL_UNKNOWN');
     }
     if (fileIds.length !== lost.length) {
       const message = `The call ${id} has ${lost.length} jobs, not ${fileIds.length}.`;
-      throw refusal(message, 'INVALID_REQUEST');
+      throw journalError(message, 'INVALID_REQUEST');
     }
     const given = fileIds.filter((fileId) => fileId !== null);
     if (new Set(given).size < given.length) {
-      throw refusal('Each job has a file of its own: a file id came twice.', 'INVALID_REQUEST');
+      throw journalError(
+        'Each job has a file of its own: a file id came twice.',
+        'INVALID_REQUEST',
+      );
     }
     const records = lost.map((known, place): JobRecord | null => {
       const fileId = fileIds[place] ?? null;
@@ -330,7 +335,7 @@ export class JobLedger {
     }
   }
 
-  #own(id: string) {
+  #generateKey(id: string) {
     return {
       storeKey: `once/${this.#keys.scope}/${nameOf(['own', id])}`,
       key: '',
@@ -339,14 +344,14 @@ export class JobLedger {
   }
 
   // Adds an entry for a file that exists, but that cannot be matched to a job of its call.
-  #adopt(record: JobRecord): Promise<void> {
+  #addUnassigned(record: JobRecord): Promise<void> {
     const id = `file ${record.fileId}`;
-    const { storeKey, key, call } = this.#own(id);
+    const { storeKey, key, call } = this.#generateKey(id);
     const entry: Answered = { state: 'answered', id, key, call, print: '', answer: record };
-    return this.#note(record.fileId, { storeKey, entry, text: undefined, ageMs: 0 }, entry);
+    return this.#writeAnswer(record.fileId, { storeKey, entry, text: undefined, ageMs: 0 }, entry);
   }
 
-  async #note(fileId: string, known: StoredEntry, entry: Answered): Promise<void> {
+  async #writeAnswer(fileId: string, known: StoredEntry, entry: Answered): Promise<void> {
     const change = this.#ledger.change(known, entry);
     if (change.stored) {
       this.#remember(fileId, change.stored);
@@ -370,7 +375,7 @@ export class JobLedger {
     for await (const known of this.#entries()) {
       if (isUnanswered(known) && contentOf(known).call === call) {
         if (isAlive(known)) {
-          throw mayBeAnswered(call, leftMsOf(known));
+          throw underWayError(call, leftMsOf(known));
         }
         lost.push(known);
       }
@@ -413,12 +418,12 @@ function isQueueEntry({ call }: { readonly call: string }): boolean {
   return call.startsWith('queue ');
 }
 
-function pendingIn(open: readonly StoredEntry[]): PendingJobs {
+function listPending(open: readonly StoredEntry[]): PendingJobs {
   const oldestFirst = [...open].sort((one, other) => other.ageMs - one.ageMs);
   const answered = oldestFirst.filter(isAnswered);
   const unanswered = oldestFirst.filter(isUnanswered);
-  const lost = byCall(unanswered.filter((known) => !isAlive(known)));
-  const awaited = byCall(unanswered.filter(isAlive));
+  const lost = groupByCall(unanswered.filter((known) => !isAlive(known)));
+  const awaited = groupByCall(unanswered.filter(isAlive));
   return {
     jobs: answered.map(({ entry }) => recordOf(entry)),
     finished: answered
@@ -426,18 +431,18 @@ function pendingIn(open: readonly StoredEntry[]): PendingJobs {
       .map(({ entry }) => recordOf(entry)),
     unknown: [...lost].map(([id, all]) => ({
       id,
-      at: timeIn(-(all[0]?.ageMs ?? 0)),
+      at: timeAfter(-(all[0]?.ageMs ?? 0)),
       jobs: jobsOf(all),
     })),
     mayBeAnswered: [...awaited].map(([id, all]) => ({
       id,
       jobs: jobsOf(all),
-      unknownAt: timeIn(Math.max(...all.map(leftMsOf))),
+      unknownAt: timeAfter(Math.max(...all.map(leftMsOf))),
     })),
   };
 }
 
-function byCall(open: readonly StoredEntry<Unknown | Claimed>[]) {
+function groupByCall(open: readonly StoredEntry<Unknown | Claimed>[]) {
   const calls = new Map<string, StoredEntry<Unknown | Claimed>[]>();
   for (const known of open) {
     const { call } = contentOf(known);
@@ -453,7 +458,7 @@ function jobsOf(all: readonly StoredEntry<Unknown | Claimed>[]): MediaJob[] {
 }
 
 /** The time that many milliseconds from now. ISO 8601. */
-function timeIn(ms: number): string {
+function timeAfter(ms: number): string {
   return new Date(Date.now() + ms).toISOString();
 }
 
@@ -470,8 +475,8 @@ export function callIdOf(claimed: StoredEntry): string {
   return isUnanswered(claimed) ? contentOf(claimed).call : '';
 }
 
-function contentOf({ entry }: StoredEntry<Claimed | Unknown>): Content {
-  return entry.content as Content; // as: `claim()` wrote it
+function contentOf({ entry }: StoredEntry<Claimed | Unknown>): JobContent {
+  return entry.content as JobContent; // as: `claim()` wrote it
 }
 
 function isUnanswered(known: StoredEntry): known is StoredEntry<Unknown | Claimed> {
@@ -483,11 +488,11 @@ function isSettled(known: StoredEntry): boolean {
 }
 
 /** Is this the error of a job that another project submitted? */
-export function isOfOtherOwner(failure: unknown): boolean {
+export function isOtherOwnerError(failure: unknown): boolean {
   return isPostreelError(failure) && failure.code === 'OTHER_OWNER';
 }
 
-function otherOwner({ key, call }: OnceJob): ConfigurationError {
+function otherOwnerError({ key, call }: OnceJob): ConfigurationError {
   return new ConfigurationError(
     `The job "${key}" of the ${call} was submitted with the key of another project. A client with that key and the same \`rateLimit.group\` will continue it.`,
     { code: 'OTHER_OWNER' },
@@ -495,7 +500,7 @@ function otherOwner({ key, call }: OnceJob): ConfigurationError {
 }
 
 /** The error of a job that may have been submitted before. */
-export function unknownJob({ key, call }: OnceJob, found: StoredEntry): PostreelError {
+export function unknownJobError({ key, call }: OnceJob, found: StoredEntry): PostreelError {
   const id = callIdOf(found);
   return new PostreelError(
     `The job with the key "${key}" of ${call} may have been submitted: its response was lost, or its process ended. Look for its file at the service first. If there is a file, name it with \`media.journal.resolve('${id}', [fileId])\`. If there is none, call \`media.journal.dismiss('${id}')\`, and the next call submits the job. To submit it unchecked, use \`retry: { unknownOutcome: true }\`, or \`unknown: 'send'\` in a queue.`,
@@ -503,11 +508,11 @@ export function unknownJob({ key, call }: OnceJob, found: StoredEntry): Postreel
   );
 }
 
-function mayBeAnswered(call: string, leftMs: number): InvalidRequestError {
-  const message = `The call ${call} is under way, or its process was killed a moment ago: its response may still be written. Try again after ${timeIn(leftMs)}, unless \`journal.pending()\` lists its files before.`;
+function underWayError(call: string, leftMs: number): InvalidRequestError {
+  const message = `The call ${call} is under way, or its process was killed a moment ago: its response may still be written. Try again after ${timeAfter(leftMs)}, unless \`journal.pending()\` lists its files before.`;
   return new InvalidRequestError(message, { code: 'ONCE_UNDER_WAY', outcome: 'not-sent' });
 }
 
-function refusal(message: string, code: string): InvalidRequestError {
+function journalError(message: string, code: string): InvalidRequestError {
   return new InvalidRequestError(message, { code });
 }

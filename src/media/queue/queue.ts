@@ -15,8 +15,11 @@ import type { MediaJob } from '../generate/media-job.js';
 import { jobNamer } from '../jobs/job-names.js';
 import type { GenerationJob } from '../jobs/job.js';
 import { ledgerOf, type JobLedger } from '../jobs/ledger.js';
+import type { MediaNotices } from '../notices.js';
 import { batchPace } from '../status/intervals.js';
 import { QueueQuota } from '../submit/queue-quota.js';
+import type { ClientSlots } from '../submit/slots.js';
+import type { Submitter } from '../submit/submitter.js';
 import {
   readQueueOptions,
   requireJobs,
@@ -26,28 +29,25 @@ import {
   type QueueResult,
 } from './options.js';
 
-/** The part of the client that a queue uses. */
-export interface QueueHost {
+/** The parts of the client that a queue uses. */
+export interface QueueParts {
   readonly generate: Generate;
   readonly ledger: JobLedger | undefined;
-  /** The most jobs that may be queued or processing at one time. */
-  readonly pendingLimit: number;
-  /** Tells the submitter that the limits of the queue have changed. */
-  wake(): void;
-  /** Emits a `warning`: something failed, and the queue continues or waits. `code` is for programs. */
-  warn(message: string, code?: string): void;
+  readonly notices: MediaNotices;
+  readonly slots: ClientSlots;
+  readonly submitter: Submitter;
 }
 
 // The prefetch: the most jobs that are read and not yet submitted. A list belongs to this queue alone, so
 // many jobs are read and the longest can start first. Several queues may share an iterator, so a queue
 // prefetches only one full call from it.
-const maxAhead = { list: 400, iterator: 20 };
+const maxPrefetched = { list: 400, iterator: 20 };
 const usualDeadlineMs = 24 * 60 * 60_000;
 // One response may get lost. After two in a row the next response is likely to be lost, too, and its call
 // costs money.
-const maxLostCalls = 2;
+const maxLostResponses = 2;
 // After this many equal refusals in a row the queue gives up: the service would refuse the rest as well.
-const refusalsForAll = 5;
+const maxEqualRefusals = 5;
 
 /** The reason why a closed queue drops a job: the job is not yielded. */
 class QueueClosed extends Error {}
@@ -57,7 +57,7 @@ class QueueClosed extends Error {}
  * client's submitter decides when a job is sent, and with which others.
  */
 export class JobQueue implements MediaQueue {
-  readonly #host: QueueHost;
+  readonly #parts: QueueParts;
   readonly #jobs: JobSource;
   /**
    * The iterator of an asynchronous input. It is created before the queue is iterated, so that an early error
@@ -71,31 +71,31 @@ export class JobQueue implements MediaQueue {
   readonly #names = new Set<string>();
   readonly #results: QueueResult[] = [];
   readonly #running = new Set<GenerationJob>();
-  readonly #news = new Notifier();
-  readonly #taken = new Notifier();
+  readonly #changes = new Notifier();
+  readonly #room = new Notifier();
   /** Aborts with the reason when no more jobs may be submitted. */
   readonly #closed = new AbortController();
   /** Aborts when the caller stops iterating the queue, or aborts its `signal`. */
-  readonly #left = new AbortController();
+  readonly #stopped = new AbortController();
   #counts = { read: 0, waiting: 0, unfinished: 0, done: 0, failed: 0 };
   #isStarted = false;
   #isPaused = false;
   #isExhausted = false;
   #refusals = { answer: '', count: 0 };
   /** The errors of consecutive calls whose responses were lost. All jobs of a call share its error. */
-  readonly #lostCalls = new Set<unknown>();
+  readonly #lostResponses = new Set<unknown>();
   /** The failed and unknown jobs, for the error of a queue that ends early. */
   readonly #rows: Pick<Report<MediaJob>, 'failed' | 'unknown'> = { failed: [], unknown: [] };
   #firstNotReached = Number.POSITIVE_INFINITY;
   #failure: { readonly reason: unknown } | undefined;
 
-  constructor(host: QueueHost, jobs: JobSource, given: QueueOptions | undefined, site: CallSite) {
-    const { pendingLimit } = host;
-    this.#host = host;
+  constructor(parts: QueueParts, jobs: JobSource, given: QueueOptions | undefined, site: CallSite) {
+    const { pendingLimit } = parts.slots;
+    this.#parts = parts;
     this.#jobs = jobs;
     this.#site = site;
-    this.#source = isStream(jobs) ? new StartedIterator(jobs) : undefined;
-    this.#options = this.#checked(given);
+    this.#source = isAsyncSource(jobs) ? new StartedIterator(jobs) : undefined;
+    this.#options = this.#readOptions(given);
     const options = this.#options;
     this.#nameOf = jobNamer(options.key);
     this.#quota = new QueueQuota({
@@ -112,13 +112,13 @@ export class JobQueue implements MediaQueue {
 
   pause(): void {
     this.#isPaused = true;
-    this.#steer();
+    this.#updatePause();
   }
 
   resume(): void {
     this.#isPaused = false;
-    this.#lostCalls.clear();
-    this.#steer();
+    this.#lostResponses.clear();
+    this.#updatePause();
   }
 
   drain(): void {
@@ -146,7 +146,7 @@ export class JobQueue implements MediaQueue {
     const { signal, save } = this.#options;
     this.#start();
     const stopListening = onAbort(signal, () => {
-      this.#left.abort(signal?.reason);
+      this.#stopped.abort(signal?.reason);
       this.#close(signal?.reason);
     });
     void this.#read();
@@ -155,46 +155,46 @@ export class JobQueue implements MediaQueue {
         signal?.throwIfAborted();
         const next = this.#results.shift();
         if (!next) {
-          if (this.#isLost && this.#isIdle) {
+          if (this.#areResponsesLost && this.#isIdle) {
             this.#close(new QueueClosed());
           }
-          await this.#news.wait();
+          await this.#changes.wait();
           continue;
         }
         if (next.job) {
           this.#running.delete(next.job);
         }
-        this.#taken.notify();
-        this.#steer();
+        this.#room.notify();
+        this.#updatePause();
         yield next;
         // Without `save` the caller has stored the file when it requests the next result.
         if (next.file && !save) {
-          await this.#settle(next.job);
+          await this.#markSaved(next.job);
         }
       }
       signal?.throwIfAborted(); // the abort may have come while the last result was settled
-      await this.#host.ledger?.flush();
+      await this.#parts.ledger?.flush();
       if (this.#failure) {
         throw this.#failure.reason;
       }
-      if (this.#isLost) {
-        throw this.#answersLost();
+      if (this.#areResponsesLost) {
+        throw this.#lostResponsesError();
       }
     } finally {
       stopListening();
-      this.#left.abort(new QueueClosed());
+      this.#stopped.abort(new QueueClosed());
       this.#close(new QueueClosed());
-      await (signal?.aborted ? undefined : this.#host.ledger?.flush().catch(() => undefined)); // already reported
+      await (signal?.aborted ? undefined : this.#parts.ledger?.flush().catch(() => undefined)); // already reported
     }
   }
 
   /** Checks the options and the input. An error is kept and thrown when the queue is first iterated. */
-  #checked(given: QueueOptions | undefined): QueueOptions {
+  #readOptions(given: QueueOptions | undefined): QueueOptions {
     try {
       const options = readQueueOptions(given);
       requireJobs(this.#jobs);
       if (options.name !== undefined) {
-        ledgerOf(this.#host.ledger);
+        ledgerOf(this.#parts.ledger);
       }
       return options;
     } catch (reason) {
@@ -216,7 +216,7 @@ export class JobQueue implements MediaQueue {
       );
     }
     this.#isStarted = true;
-    this.#endAtCap();
+    this.#closeAtMaxJobs();
   }
 
   get #isOver(): boolean {
@@ -225,8 +225,8 @@ export class JobQueue implements MediaQueue {
   }
 
   /** Were two responses in a row lost? Then no more jobs are sent until `resume()`. */
-  get #isLost(): boolean {
-    return this.#lostCalls.size >= maxLostCalls;
+  get #areResponsesLost(): boolean {
+    return this.#lostResponses.size >= maxLostResponses;
   }
 
   /** Have all jobs that were sent ended? */
@@ -237,16 +237,16 @@ export class JobQueue implements MediaQueue {
   /** Reads the input and starts each job. Prefetches jobs, so that the longest can be sent first. */
   async #read(): Promise<void> {
     const source = this.#source ?? (this.#jobs as Iterable<MediaJob>)[Symbol.iterator](); // as: not async
-    const ahead = Array.isArray(this.#jobs) ? maxAhead.list : maxAhead.iterator;
-    const { signal: left } = this.#left;
+    const maxWaiting = Array.isArray(this.#jobs) ? maxPrefetched.list : maxPrefetched.iterator;
+    const { signal: stopped } = this.#stopped;
     this.#quota.isFilling = true;
     try {
-      while (!left.aborted && !(this.#closed.signal.reason instanceof QueueClosed)) {
+      while (!stopped.aborted && !(this.#closed.signal.reason instanceof QueueClosed)) {
         // Results that the caller has not taken count, too: an endless input of failing jobs would otherwise
         // fill the memory.
-        if (this.#counts.waiting + this.#results.length >= ahead) {
+        if (this.#counts.waiting + this.#results.length >= maxWaiting) {
           this.#quota.isFilling = false;
-          await this.#taken.wait();
+          await this.#room.wait();
           this.#quota.isFilling = true;
           continue;
         }
@@ -256,7 +256,7 @@ export class JobQueue implements MediaQueue {
         if (item.done) {
           break;
         }
-        void this.#make(this.#counts.read++, item.value);
+        void this.#runJob(this.#counts.read++, item.value);
       }
       await source.return?.();
     } catch (reason) {
@@ -264,12 +264,12 @@ export class JobQueue implements MediaQueue {
     }
     this.#isExhausted = true;
     this.#quota.isFilling = false;
-    this.#host.wake();
-    this.#tell();
+    this.#parts.submitter.wake();
+    this.#reportProgress();
   }
 
   /** Runs one job, from its submission to its result. */
-  async #make(index: number, input: MediaJob): Promise<void> {
+  async #runJob(index: number, input: MediaJob): Promise<void> {
     this.#counts.unfinished++;
     this.#counts.waiting++;
     let job: GenerationJob | undefined;
@@ -277,20 +277,20 @@ export class JobQueue implements MediaQueue {
     try {
       const submitted = await this.#submit(input).finally(() => {
         this.#counts.waiting--;
-        this.#taken.notify();
+        this.#room.notify();
       });
       ({ job } = submitted);
       this.#running.add(job);
-      this.#tell();
-      const file = await this.#finished(submitted);
+      this.#reportProgress();
+      const file = await this.#waitForFile(submitted);
       if (this.#options.save && !submitted.known?.isSaved) {
         await this.#options.save(file, { index, input, job });
-        await this.#settle(job);
+        await this.#markSaved(job);
       }
       result = { index, input, job, file };
       this.#counts.done++;
     } catch (error) {
-      if (!this.#left.signal.aborted && !(error instanceof QueueClosed)) {
+      if (!this.#stopped.signal.aborted && !(error instanceof QueueClosed)) {
         const reason = error ?? new Error('The job failed without a reason.');
         result = { index, input, job, error: reason };
         this.#counts.failed++;
@@ -304,8 +304,8 @@ export class JobQueue implements MediaQueue {
     if (result) {
       this.#results.push(result);
     }
-    this.#steer();
-    this.#tell();
+    this.#updatePause();
+    this.#reportProgress();
   }
 
   async #submit(input: MediaJob): Promise<SubmittedJob> {
@@ -313,38 +313,38 @@ export class JobQueue implements MediaQueue {
     const { signal } = this.#closed;
     try {
       signal.throwIfAborted();
-      const { ledger } = this.#host;
-      const key = name === undefined ? undefined : this.#uniqueName(input);
+      const { ledger } = this.#parts;
+      const key = name === undefined ? undefined : this.#requireUniqueName(input);
       const once =
         ledger && name !== undefined && key !== undefined
           ? (job: MediaJob) => ledger.inQueue(name, key, job)
           : undefined;
-      const terms = { quota: this.#quota, once, folderId, sendsUnknown: unknown === 'send' };
+      const settings = { quota: this.#quota, once, folderId, sendsUnknown: unknown === 'send' };
       const options = { signal, priority: 'bulk', retryFailed } as const;
-      const call = this.#host.generate.submitFor(input, terms, options);
+      const call = this.#parts.generate.submitFor(input, settings, options);
       const submitted = await call.catch((failure: unknown) => {
         const isLost = failure instanceof QueueClosed && call.outcome === 'unknown';
-        throw isLost ? answerLost() : failure;
+        throw isLost ? lostResponseError() : failure;
       });
       this.#refusals.count = 0;
-      this.#lostCalls.clear();
-      this.#endAtCap();
+      this.#lostResponses.clear();
+      this.#closeAtMaxJobs();
       return submitted;
     } catch (failure) {
-      this.#drawConclusions(failure);
+      this.#noteSubmitError(failure);
       throw failure;
     }
   }
 
   // Closes the queue when it has submitted `maxJobs`. A call in flight delays this: if it makes no job, its
   // jobs may be submitted again.
-  #endAtCap(): void {
-    if (this.#quota.left <= 0 && !this.#quota.isUnderWay) {
-      this.#close(capped());
+  #closeAtMaxJobs(): void {
+    if (this.#quota.remaining <= 0 && !this.#quota.isInFlight) {
+      this.#close(maxJobsError());
     }
   }
 
-  #uniqueName(input: MediaJob): string {
+  #requireUniqueName(input: MediaJob): string {
     const name = this.#nameOf(input);
     if (this.#names.has(name)) {
       throw new InvalidRequestError(`Two jobs of the queue have the ${name}.`, {
@@ -364,68 +364,68 @@ export class JobQueue implements MediaQueue {
    *     outcome `unknown`                                        counts a lost response; two in a row stop it
    *     the same refusal five times in a row                     closes
    */
-  #drawConclusions(failure: unknown): void {
+  #noteSubmitError(failure: unknown): void {
     if (!isPostreelError(failure) || failure === this.#closed.signal.reason) {
       return;
     }
-    const isNowhere = failure.outcome === 'not-sent' && failure.code === 'NOT_CONNECTED';
-    if (isAboutKey(failure) || (isNowhere && !this.#quota.hasConnected)) {
+    const isUnreachable = failure.outcome === 'not-sent' && failure.code === 'NOT_CONNECTED';
+    if (isKeyError(failure) || (isUnreachable && !this.#quota.hasConnected)) {
       this.#close(failure); // every job would fail with this error
     } else if (failure.outcome === 'unknown' && failure.code !== 'OUTCOME_UNKNOWN') {
-      this.#noteLost(failure);
+      this.#noteLostResponse(failure);
     } else if (failure.outcome === 'rejected') {
-      this.#lostCalls.clear();
-      const answer = answerOf(failure);
+      this.#lostResponses.clear();
+      const answer = refusalTextOf(failure);
       const count = this.#refusals.answer === answer ? this.#refusals.count + 1 : 1;
       this.#refusals = { answer, count };
-      if (count >= refusalsForAll) {
-        this.#close(givenUp(failure));
+      if (count >= maxEqualRefusals) {
+        this.#close(queueEndedError(failure));
       }
     }
   }
 
-  async #finished({ job, known }: SubmittedJob) {
+  async #waitForFile({ job, known }: SubmittedJob) {
     const pace = batchPace(job.kind);
     const { timeout = pace.timeout } = this.#options;
     try {
-      return await job.waitForFile({ ...pace, timeout, signal: this.#left.signal });
+      return await job.waitForFile({ ...pace, timeout, signal: this.#stopped.signal });
     } finally {
       if (!known?.isSaved) {
-        this.#quota.end(1);
+        this.#quota.countEnded(1);
       }
-      this.#host.wake();
+      this.#parts.submitter.wake();
     }
   }
 
-  async #settle({ fileId }: GenerationJob): Promise<void> {
-    await this.#host.ledger?.settle(fileId, 'saved').catch((error: unknown) => {
-      this.#host.warn(`${reasonOf(error)} A file that is saved stays listed as pending.`);
+  async #markSaved({ fileId }: GenerationJob): Promise<void> {
+    await this.#parts.ledger?.settle(fileId, 'saved').catch((error: unknown) => {
+      this.#parts.notices.warn(`${reasonOf(error)} A file that is saved stays listed as pending.`);
     });
   }
 
   /** Pauses or resumes the sending of jobs. It pauses while too many results wait for the caller. */
-  #steer(): void {
-    const isFull = this.#results.length >= this.#host.pendingLimit;
-    this.#quota.isPaused = this.#isPaused || isFull || this.#isLost;
-    this.#endAtCap();
-    this.#host.wake();
+  #updatePause(): void {
+    const isFull = this.#results.length >= this.#parts.slots.pendingLimit;
+    this.#quota.isPaused = this.#isPaused || isFull || this.#areResponsesLost;
+    this.#closeAtMaxJobs();
+    this.#parts.submitter.wake();
   }
 
   #close(reason: unknown): void {
     this.#closed.abort(reason);
-    this.#taken.notify();
-    this.#news.notify();
+    this.#room.notify();
+    this.#changes.notify();
   }
 
-  #noteLost(failure: PostreelError): void {
+  #noteLostResponse(failure: PostreelError): void {
     // A 4xx to a call for several jobs leaves their outcome unknown, but the response itself was not lost.
     const isAnswer = failure.status !== undefined && failure.status < 500;
     if (isAnswer) {
-      this.#lostCalls.clear();
-    } else if (!this.#lostCalls.has(failure)) {
-      this.#lostCalls.add(failure);
-      if (this.#lostCalls.size === maxLostCalls) {
-        this.#host.warn(
+      this.#lostResponses.clear();
+    } else if (!this.#lostResponses.has(failure)) {
+      this.#lostResponses.add(failure);
+      if (this.#lostResponses.size === maxLostResponses) {
+        this.#parts.notices.warn(
           'The answers to two calls in a row were lost: their jobs may exist, and each further call may be lost too. Nothing more is submitted until `queue.resume()`; without it the queue ends when the jobs in progress have.',
           'UNKNOWN_OUTCOMES',
         );
@@ -433,7 +433,7 @@ export class JobQueue implements MediaQueue {
     }
   }
 
-  #answersLost(): PartialError<MediaJob> {
+  #lostResponsesError(): PartialError<MediaJob> {
     const { done, failed, read } = this.#counts;
     const cause = new PostreelError('The answers to two calls in a row were lost.', {
       code: 'OUTCOME_UNKNOWN',
@@ -447,7 +447,7 @@ export class JobQueue implements MediaQueue {
     return new PartialError('media.queue()', result, cause, { code: 'OUTCOME_UNKNOWN', goOn });
   }
 
-  #tell(): void {
+  #reportProgress(): void {
     const { done, failed, waiting, read } = this.#counts;
     const total = Array.isArray(this.#jobs)
       ? this.#jobs.length
@@ -456,25 +456,25 @@ export class JobQueue implements MediaQueue {
         : undefined;
     const pending = this.#quota.inProgress;
     callSafely(() => this.#options.onProgress?.({ done, failed, pending, waiting, total }));
-    this.#news.notify();
+    this.#changes.notify();
   }
 }
 
-function isStream(jobs: JobSource): jobs is AsyncIterable<MediaJob> {
+function isAsyncSource(jobs: JobSource): jobs is AsyncIterable<MediaJob> {
   return Object(jobs) === jobs && Symbol.asyncIterator in jobs;
 }
 
 // Numbers and the request id differ between responses that mean the same.
-function answerOf({ status, code, message }: PostreelError): string {
+function refusalTextOf({ status, code, message }: PostreelError): string {
   return `${status} ${code} ${message.replace(/ Request id \S+$/, '').replace(/\d+/g, '#')}`;
 }
 
-function isAboutKey(error: PostreelError): boolean {
+function isKeyError(error: PostreelError): boolean {
   return error.status === 401 || error.name === 'ConfigurationError';
 }
 
 /** The error of a job that a queue gave up before it was submitted. */
-function givenUp(reason: PostreelError): PostreelError {
+function queueEndedError(reason: PostreelError): PostreelError {
   return new PostreelError(
     `The queue gave up before this job was submitted; submit it again once the cause is gone: ${reasonOf(reason)}`,
     { code: 'QUEUE_ENDED', outcome: 'not-sent', cause: reason },
@@ -482,14 +482,14 @@ function givenUp(reason: PostreelError): PostreelError {
 }
 
 /** The error of a job whose response was lost, and that still waited to be submitted again. */
-function answerLost(): PostreelError {
+function lostResponseError(): PostreelError {
   return new PostreelError(
     'The answer to the call that submitted this job was lost, and the queue ended before it was submitted again. Look for it in the workspace.',
     { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
   );
 }
 
-function capped(): PostreelError {
+function maxJobsError(): PostreelError {
   return new PostreelError('This job would exceed `maxJobs` of the queue.', {
     code: 'SPENDING_CAP',
     outcome: 'not-sent',

@@ -12,14 +12,14 @@ export const countedIntervalMs = windowMs / limit;
 const usualPauseMs = 10_000;
 // How long status checks are treated as charged. Then the poller tries unlimited checks again; when they are
 // refused again, the time doubles.
-const stay = { firstMs: windowMs, maxMs: 16 * windowMs };
-const askAgainMs = 1_000;
+const chargedTimes = { firstMs: windowMs, maxMs: 16 * windowMs };
+const recheckEveryMs = 1_000;
 
 /**
  * Runs the status checks of a project one by one while they are charged to the rate limit. It learns from
  * 429s whether they are charged:
  *
- *     429, none in the recent past    all checks pause
+ *     429, the first one for a while  all checks pause
  *     another 429 soon after          checks count as charged, for 10 minutes or longer
  *     charged again soon after that   the time doubles, up to 160 minutes
  *     no 429 for 10 more minutes      the time is 10 minutes again
@@ -27,22 +27,22 @@ const askAgainMs = 1_000;
 export class CountedPoller implements ProjectPart {
   readonly #clock: Clock;
   /** Settles when the last check in the line has ended. */
-  #turns: Promise<unknown> = Promise.resolve();
+  #lastCheck: Promise<unknown> = Promise.resolve();
   #queued = 0;
   #nextAt = 0;
   #refusedAt = Number.NEGATIVE_INFINITY;
   #pauseEndsAt = Number.NEGATIVE_INFINITY;
   #suspectUntil = Number.NEGATIVE_INFINITY;
-  #neededUntil = Number.NEGATIVE_INFINITY;
-  #stayMs: number = stay.firstMs;
+  #chargedUntil = Number.NEGATIVE_INFINITY;
+  #chargedMs: number = chargedTimes.firstMs;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Are status checks charged to the rate limit, judging by their 429s? */
-  get isNeeded(): boolean {
-    return this.#clock.now() < this.#neededUntil;
+  get areChecksCharged(): boolean {
+    return this.#clock.now() < this.#chargedUntil;
   }
 
   /** Has it nothing to remember: no check in the line or in the last minute, no 429 of late? */
@@ -59,50 +59,50 @@ export class CountedPoller implements ProjectPart {
    * Notes that a status check, sent at this time, was refused with 429. One refusal pauses all checks;
    * another one soon after shows that checks are charged. Returns true when this was not known before.
    */
-  refused(sentAt: number, retryAfterMs = usualPauseMs): boolean {
+  noteRefusal(sentAt: number, retryAfterMs = usualPauseMs): boolean {
     const now = this.#clock.now();
     if (sentAt < this.#refusedAt) {
       return false; // the check was sent before the last refusal arrived
     }
     const isRepeated = now < this.#suspectUntil;
-    const isNew = isRepeated && !this.isNeeded;
+    const isNew = isRepeated && !this.areChecksCharged;
     this.#refusedAt = now;
     this.#pauseEndsAt = now + Math.min(retryAfterMs, windowMs);
     if (isRepeated) {
-      this.#neededUntil = Math.max(this.#pauseEndsAt, now + this.#stayMs);
-      this.#stayMs = Math.min(stay.maxMs, isNew ? 2 * this.#stayMs : this.#stayMs);
+      this.#chargedUntil = Math.max(this.#pauseEndsAt, now + this.#chargedMs);
+      this.#chargedMs = Math.min(chargedTimes.maxMs, isNew ? 2 * this.#chargedMs : this.#chargedMs);
     } else {
-      this.#stayMs = stay.firstMs;
+      this.#chargedMs = chargedTimes.firstMs;
     }
-    this.#suspectUntil = Math.max(this.#pauseEndsAt, this.#neededUntil) + windowMs;
+    this.#suspectUntil = Math.max(this.#pauseEndsAt, this.#chargedUntil) + windowMs;
     return isNew;
   }
 
   /** Runs a status check after those before it. An aborted check gives up its turn. */
-  inTurn<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  runInTurn<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {
     if (hasIoContexts()) {
-      return this.#inOwnContext(check, signal);
+      return this.#runInContext(check, signal);
     }
     this.#queued++;
-    const turn = this.#turns
-      .then(() => this.#take(check, signal))
+    const turn = this.#lastCheck
+      .then(() => this.#runNext(check, signal))
       .finally(() => {
         this.#queued--;
       });
-    this.#turns = turn.catch(() => undefined);
+    this.#lastCheck = turn.catch(() => undefined);
     return abortable(turn, signal);
   }
 
   // On Workers one request cannot resume another, so each check waits with separate timers.
-  async #inOwnContext<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async #runInContext<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (let now = this.#clock.now(); now < this.#nextAt; now = this.#clock.now()) {
-      await sleep(Math.min(this.#nextAt - now, askAgainMs), signal, this.#clock);
+      await sleep(Math.min(this.#nextAt - now, recheckEveryMs), signal, this.#clock);
     }
     this.#nextAt = this.#clock.now() + countedIntervalMs;
     return check();
   }
 
-  async #take<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async #runNext<T>(check: () => Promise<T>, signal: AbortSignal): Promise<T> {
     // An abort ends the pause, and the next check in the line takes this turn.
     await sleep(Math.max(0, this.#nextAt - this.#clock.now()), signal, this.#clock);
     try {

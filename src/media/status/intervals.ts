@@ -31,7 +31,7 @@ export function growingDelayMs(pace: Pace, checksAtStatus: number, random = Math
 }
 
 /** Calls the caller's `interval` function. Uses the usual delay when it throws or returns no valid number. */
-export function askedDelayMs(ask: () => number, usualMs: number): number {
+export function customDelayMs(ask: () => number, usualMs: number): number {
   try {
     const askedMs = ask();
     return askedMs >= 0 ? askedMs : usualMs;

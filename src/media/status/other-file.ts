@@ -11,7 +11,7 @@ export function isForOtherFile(record: StatusRecord, fileId: string): boolean {
 /**
  * The error of a status check whose response is for another file, e.g. from a cache. The check is retried.
  */
-export function otherFile(fileId: string): UnexpectedResponseError {
+export function otherFileError(fileId: string): UnexpectedResponseError {
   const { method, path } = routes.status;
   return new UnexpectedResponseError(
     `${method} ${path} answered for another file than ${fileId}, which was asked for.`,

@@ -1,33 +1,21 @@
-import type { RequestOptions } from '../../core/types.js';
+import type { Call, RequestOptions } from '../../core/types.js';
 import { isPostreelError, isTransient, type PostreelError } from '../../core/errors.js';
-import type { StatusChecks } from '../../core/wait.js';
-import { stageOf, statusOf } from '../../core/job-status.js';
 import { sleep, abortable } from '../../core/async.js';
+import { stageOf, statusOf } from '../../core/job-status.js';
 import { hasIoContexts } from '../../core/runtime.js';
-import type { CountedPoller } from './counted-poller.js';
-import type { StatusRecord } from '../generate/types.js';
+import { createStatusChecks, type StatusChecks } from '../../core/wait.js';
+import type { MediaConnection } from '../connection.js';
+import { routes } from '../generate/routes.js';
+import type { StatusQuery, StatusRecord } from '../generate/types.js';
+import type { MediaNotices } from '../notices.js';
+import type { ClientSlots } from '../submit/slots.js';
+import { countedIntervalMs, sharedCountedPoller, type CountedPoller } from './counted-poller.js';
+import { isForOtherFile, otherFileError } from './other-file.js';
 
-/** Requests a file's status from the service. `isCharged`: the check is charged to the rate limit. */
-export type RequestStatus = (
-  fileId: string,
-  options: RequestOptions,
-  isCharged: boolean,
-) => PromiseLike<StatusRecord>;
-
-/** The listeners of a client for its status checks. */
-export interface PollerNotices {
-  /** Called when the poller finds out that status checks are charged to the rate limit. */
-  readonly onLearned: () => void;
-  /** Called after each successful check of a file. */
-  readonly onSeen: (fileId: string, isOver: boolean) => void;
-  /** Called when checks fail repeatedly; `forMs` is the time since the first failure. */
-  readonly onFailing: (failure: PostreelError, forMs: number) => void;
-}
-
-interface Running {
+interface RunningCheck {
   readonly record: Promise<StatusRecord>;
   readonly controller: AbortController;
-  watchers: number;
+  waiters: number;
 }
 
 const maxRecords = 1000;
@@ -37,32 +25,38 @@ const maxRecords = 1000;
  * evenly. When the service repeatedly refuses checks with 429, they are charged to the rate limit.
  */
 export class StatusPoller {
-  readonly #ask: RequestStatus;
+  readonly #connection: MediaConnection;
+  readonly #slots: ClientSlots;
+  readonly #notices: MediaNotices;
   readonly #checks: StatusChecks;
-  readonly #findCounted: () => Promise<CountedPoller>;
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, RunningCheck>();
   readonly #seen = new Map<string, { record: StatusRecord; at: number }>();
-  readonly #notices: PollerNotices;
   readonly #listeners = new Map<string, Set<() => void>>();
   #counted: CountedPoller | undefined;
   /** The time of the first failed check since the last successful one; `undefined` after a success. */
   #failingSince: number | undefined;
 
-  constructor(
-    ask: RequestStatus,
-    findCounted: () => Promise<CountedPoller>,
-    checks: StatusChecks,
-    notices: PollerNotices,
-  ) {
-    this.#ask = ask;
-    this.#findCounted = findCounted;
-    this.#checks = checks;
+  constructor(connection: MediaConnection, slots: ClientSlots, notices: MediaNotices) {
+    this.#connection = connection;
+    this.#slots = slots;
     this.#notices = notices;
+    this.#checks = createStatusChecks(connection.settings.clock);
   }
 
   /** Do status checks count towards the rate limit, as far as the clients of this project have found out? */
   get areChecksCharged(): boolean {
-    return this.#counted?.isNeeded ?? false;
+    return this.#counted?.areChecksCharged ?? false;
+  }
+
+  /** The minimum time between two checks of a file, in milliseconds. */
+  get minDelayMs(): number {
+    return this.areChecksCharged ? countedIntervalMs : 0;
+  }
+
+  /** Requests the status of a file at once. */
+  request(query: StatusQuery, options: RequestOptions | undefined): Call<StatusRecord> {
+    const isCharged = this.areChecksCharged;
+    return this.#connection.transport.send(routes.status, { query, isCharged }, options);
   }
 
   /** Checks the status of a file, or returns the record of another wait if it is younger than `maxAgeMs`. */
@@ -74,12 +68,12 @@ export class StatusPoller {
     // On Workers each request has an I/O context: one request must not wait for the check of another.
     const shared = hasIoContexts() ? undefined : this.#running.get(fileId);
     const running = shared ?? this.#start(fileId);
-    running.watchers++;
+    running.waiters++;
     try {
       return await abortable(running.record, signal);
     } finally {
       // When no wait needs the response any more, the request is aborted.
-      if (--running.watchers === 0) {
+      if (--running.waiters === 0) {
         if (this.#running.get(fileId) === running) {
           this.#running.delete(fileId);
         }
@@ -90,6 +84,9 @@ export class StatusPoller {
 
   /** Calls the listener when any status check finds that the file has ended. Returns a function to stop. */
   onEnd(fileId: string, listener: () => void): () => void {
+    if (hasIoContexts()) {
+      return () => undefined; // on Workers one request must not end the wait of another
+    }
     const listeners = this.#listeners.get(fileId) ?? new Set();
     this.#listeners.set(fileId, listeners.add(listener));
     return () => {
@@ -100,45 +97,48 @@ export class StatusPoller {
     };
   }
 
-  #start(fileId: string): Running {
+  #start(fileId: string): RunningCheck {
     const controller = new AbortController();
-    const record = this.#lookOnce(fileId, controller.signal);
+    const record = this.#check(fileId, controller.signal);
     record.catch(() => undefined); // all waits for this check may have been aborted
-    const running = { record, controller, watchers: 0 };
+    const running = { record, controller, waiters: 0 };
     this.#running.set(fileId, running);
     return running;
   }
 
-  async #lookOnce(fileId: string, signal: AbortSignal): Promise<StatusRecord> {
-    this.#counted ??= await this.#findCounted();
+  async #check(fileId: string, signal: AbortSignal): Promise<StatusRecord> {
+    this.#counted ??= sharedCountedPoller(await this.#connection.project());
     const counted = this.#counted;
-    const record = await this.#askInTurn(fileId, signal, counted);
-    this.#keep(fileId, record);
+    const record = await this.#requestInTurn(fileId, signal, counted);
+    this.#remember(fileId, record);
     return record;
   }
 
   // Waits for the check's turn. When another check is refused in that time, this one waits for the pause to
   // end, or is charged to the rate limit.
-  async #askInTurn(
+  async #requestInTurn(
     fileId: string,
     signal: AbortSignal,
     counted: CountedPoller,
   ): Promise<StatusRecord> {
-    const ask = () => this.#askOnce(fileId, signal, counted);
-    const mayAsk = () => !counted.isNeeded && counted.pauseMs === 0;
-    while (!counted.isNeeded) {
+    const request = () => this.#requestOnce(fileId, signal, counted);
+    const mayRequest = () => !counted.areChecksCharged && counted.pauseMs === 0;
+    while (!counted.areChecksCharged) {
       if (counted.pauseMs > 0) {
         await sleep(counted.pauseMs, signal, this.#checks.clock);
       }
-      const record = await this.#checks.make(async () => (mayAsk() ? ask() : undefined), signal);
+      const record = await this.#checks.make(
+        async () => (mayRequest() ? request() : undefined),
+        signal,
+      );
       if (record !== undefined) {
         return record;
       }
     }
-    return counted.inTurn(ask, signal);
+    return counted.runInTurn(request, signal);
   }
 
-  async #askOnce(
+  async #requestOnce(
     fileId: string,
     signal: AbortSignal,
     counted: CountedPoller,
@@ -147,7 +147,11 @@ export class StatusPoller {
     try {
       // The wait itself retries a failed check.
       const options = { signal, retries: 0, priority: 'bulk' } as const;
-      const record = await this.#ask(fileId, options, counted.isNeeded);
+      const record = await this.request({ fileId }, options);
+      if (isForOtherFile(record, fileId)) {
+        this.#notices.reportOtherFile(fileId);
+        throw otherFileError(fileId);
+      }
       this.#failingSince = undefined;
       return record;
     } catch (failure) {
@@ -155,9 +159,9 @@ export class StatusPoller {
         throw failure;
       }
       if (failure.status === 429) {
-        const isNews = counted.refused(sentAt, failure.retryAfterMs);
+        const isNews = counted.noteRefusal(sentAt, failure.retryAfterMs);
         if (isNews) {
-          this.#notices.onLearned();
+          this.#notices.reportChargedChecks();
         }
       } else if (isTransient(failure)) {
         this.#noteFailure(failure, sentAt);
@@ -171,13 +175,14 @@ export class StatusPoller {
     if (this.#failingSince === undefined) {
       this.#failingSince = sentAt;
     } else {
-      this.#notices.onFailing(failure, this.#checks.clock.now() - this.#failingSince);
+      const forMs = this.#checks.clock.now() - this.#failingSince;
+      this.#notices.warnOfFailingChecks(failure, forMs);
     }
   }
 
-  #keep(fileId: string, record: StatusRecord): void {
+  #remember(fileId: string, record: StatusRecord): void {
     const isOver = stageOf(statusOf(record)) !== 'active';
-    this.#notices.onSeen(fileId, isOver);
+    this.#slots.noteStatus(fileId, isOver);
     if (isOver) {
       for (const listener of this.#listeners.get(fileId) ?? []) {
         listener();

@@ -1,45 +1,36 @@
-import { callSafely, type Clock } from '../../core/async.js';
+import { callSafely } from '../../core/async.js';
+import { redact } from '../../core/call/redact.js';
 import { isPostreelError, UnexpectedResponseError, WaitTimeoutError } from '../../core/errors.js';
+import { isCanceled, stageOf, statusOf } from '../../core/job-status.js';
 import { lastStatusText, passingDelayMs, poll, type Check } from '../../core/wait.js';
-import { stageOf, statusOf } from '../../core/job-status.js';
-import { callbackNews, type CallbackNews } from './callback.js';
-import { failureOf } from './failure.js';
+import type { MediaConnection } from '../connection.js';
 import type { StatusRecord } from '../generate/types.js';
+import { MediaFile } from '../jobs/file.js';
+import type { JobLedger } from '../jobs/ledger.js';
+import type { MediaNotices } from '../notices.js';
+import { listenForCallback, type CallbackListener } from './callback.js';
+import { failureOf } from './failure.js';
 import {
-  askedDelayMs,
+  customDelayMs,
   durationText,
   growingDelayMs,
   paces,
   type FileKind,
   type Pace,
 } from './intervals.js';
+import type { StatusPoller } from './poller.js';
 import type { FileUpdate, WaitOptions } from './wait-options.js';
 
-/** The part of the client that a wait uses. */
-export interface WaitSource<File> {
-  /** Checks the status of a file, or uses a check of another wait that is younger than `maxAgeMs`. */
-  checkStatus(
-    fileId: string,
-    maxAgeMs: number,
-    signal: AbortSignal | undefined,
-  ): Promise<StatusRecord>;
-  /** Removes API keys from a text that the service wrote. */
-  readonly clean: (text: string) => string;
-  /** The current minimum time between two checks, in milliseconds. */
-  readonly minDelayMs: number;
-  /** Called for a status that is not in the service's document. */
-  onUnknown(fileId: string, status: unknown): void;
-  /** Called when the inbox fails. The wait then checks the status as often as without an inbox. */
-  onInboxFailure(fileId: string, error: unknown): void;
-  /** Calls the listener when another status check finds that the file has ended. */
-  onEnd(fileId: string, listener: () => void): () => void;
-  finished(fileId: string, url: string): File;
-  onUpdate(update: FileUpdate): void;
-  readonly clock: Clock;
+/** The parts of the client that a wait uses. */
+export interface WaitParts {
+  readonly connection: MediaConnection;
+  readonly ledger: JobLedger | undefined;
+  readonly notices: MediaNotices;
+  readonly poller: StatusPoller;
 }
 
 /** The file that a wait is for. */
-export interface Awaited {
+export interface AwaitedFile {
   readonly fileId: string;
   readonly kind: FileKind | undefined;
   /** The age of the job in milliseconds; `undefined` when this client did not submit it. */
@@ -47,63 +38,57 @@ export interface Awaited {
 }
 
 // A wait uses the check of another wait if it is younger than this share of the interval.
-const shareableAge = 0.8;
-const justNowMs = 1_000;
+const maxAgeShare = 0.8;
+const firstMaxAgeMs = 1_000;
 
 // The minimum time before a failed check is retried.
 const minRepeatMs = 100;
 
 // The service may not know a new job yet: a 404 is retried while the job is younger than this.
-const tolerantMs = 30_000;
-
-/** Waits until a file is finished and resolves with it. */
-export function waitForFile<File>(
-  awaited: Awaited,
-  source: WaitSource<File>,
-  options: WaitOptions,
-): Promise<File> {
-  return new FileWait(awaited, source, options).run();
-}
+const newJobMs = 30_000;
 
 // The interval with an inbox. The callback triggers a check, so the checks at this interval only have to
 // notice a lost callback.
-const behindInboxMs = 60_000;
+const withInboxMs = 60_000;
 
-class FileWait<File> {
-  readonly #awaited: Awaited;
-  readonly #source: WaitSource<File>;
+/** A wait for a file. Each status check is reported, and the journal learns how the file ended. */
+export class FileWait {
+  readonly #awaited: AwaitedFile;
+  readonly #parts: WaitParts;
   readonly #options: WaitOptions;
   readonly #pace: Pace;
   #checksAtStatus = 0;
   #checksWithoutDownload = 0;
   #polls = 0;
   #lastStatus: string | undefined;
-  #maxAgeMs = justNowMs;
-  #hasNoted = false;
-  #callback: CallbackNews | undefined;
+  #maxAgeMs = firstMaxAgeMs;
+  #hasReportedStatus = false;
+  #callback: CallbackListener | undefined;
 
-  constructor(awaited: Awaited, source: WaitSource<File>, options: WaitOptions) {
+  constructor(awaited: AwaitedFile, parts: WaitParts, options: WaitOptions) {
     this.#awaited = awaited;
-    this.#source = source;
+    this.#parts = parts;
     this.#options = options;
     this.#pace = paces[awaited.kind ?? 'video'];
   }
 
-  run(): Promise<File> {
+  /** Resolves to the file when it is finished. */
+  run(): Promise<MediaFile> {
     const { fileId, ageMs } = this.#awaited;
+    const { connection, notices, poller } = this.#parts;
     const { signal, inbox, timeout = this.#pace.timeoutMs } = this.#options;
-    const callback = callbackNews(inbox, fileId, (error) =>
-      this.#source.onInboxFailure(fileId, error),
+    const callback = listenForCallback(inbox, fileId, (error) =>
+      notices.warnOfInbox(fileId, error),
     );
     this.#callback = callback;
-    return poll<StatusRecord, File>({
+    return poll<StatusRecord, MediaFile>({
       signal,
-      clock: this.#source.clock,
+      clock: connection.settings.clock,
       timeoutMs: timeout,
       firstDelayMs: ageMs === undefined ? 0 : Math.max(0, this.#freshMs() - ageMs),
-      check: (until) => this.#source.checkStatus(fileId, this.#maxAgeMs, until),
+      check: (until) => poller.checkStatus(fileId, this.#maxAgeMs, until),
       onNews: (listener) => {
-        const stops = [this.#source.onEnd(fileId, listener), callback.onNews(listener)];
+        const stops = [poller.onEnd(fileId, listener), callback.onArrival(listener)];
         return () => stops.forEach((stop) => stop());
       },
       statusOf,
@@ -137,7 +122,7 @@ class FileWait<File> {
     return typeof interval === 'number' ? interval : Number.POSITIVE_INFINITY;
   }
 
-  #finish(check: Check<StatusRecord>): { result: File } | undefined {
+  #finish(check: Check<StatusRecord>): { result: MediaFile } | undefined {
     const { record, elapsedMs } = check;
     this.#polls = check.attempt;
     this.#lastStatus = check.status;
@@ -148,20 +133,20 @@ class FileWait<File> {
       case 'failed':
         throw failureOf(this.#awaited.fileId, check.status, record, {
           ...this.#details(elapsedMs),
-          clean: this.#source.clean,
+          clean: (text) => redact(text, [this.#parts.connection.keyring.current]),
         });
       default:
-        this.#noteUnknown(check.status);
+        this.#reportUnknownStatus(check.status);
         return undefined;
     }
   }
 
   // A file may be done a moment before the service returns its download URL, so one check without a URL is
   // accepted.
-  #succeed({ download }: StatusRecord): { result: File } | undefined {
+  #succeed({ download }: StatusRecord): { result: MediaFile } | undefined {
     const { fileId } = this.#awaited;
     if (download) {
-      return { result: this.#source.finished(fileId, download) };
+      return { result: this.#file(download) };
     }
     if (++this.#checksWithoutDownload < 2) {
       return undefined;
@@ -172,10 +157,20 @@ class FileWait<File> {
     );
   }
 
+  /** The finished file. When its URL has expired, a status check gets a new one. */
+  #file(url: string): MediaFile {
+    const { fileId } = this.#awaited;
+    const { connection, poller } = this.#parts;
+    const { fetch, clock } = connection.settings;
+    const freshUrl = async (signal: AbortSignal | undefined) =>
+      (await poller.checkStatus(fileId, 0, signal)).download;
+    return new MediaFile(fileId, url, { fetch, clock, freshUrl });
+  }
+
   #nextDelayMs(check: Check<StatusRecord>): number {
     const delayMs = this.#wantedDelayMs(check);
-    this.#maxAgeMs = delayMs * shareableAge;
-    return Math.max(delayMs, this.#source.minDelayMs);
+    this.#maxAgeMs = delayMs * maxAgeShare;
+    return Math.max(delayMs, this.#parts.poller.minDelayMs);
   }
 
   #wantedDelayMs(check: Check<StatusRecord>): number {
@@ -185,27 +180,32 @@ class FileWait<File> {
     }
     // Once the callback has arrived, the usual intervals apply, because the status may lag behind the
     // callback.
-    const isBehindInbox = this.#options.inbox && !this.#callback?.hasCome;
-    if (isBehindInbox && interval === 'auto') {
-      return behindInboxMs;
+    const isCallbackDue = this.#options.inbox && !this.#callback?.hasArrived;
+    if (isCallbackDue && interval === 'auto') {
+      return withInboxMs;
     }
     const usualMs = growingDelayMs(this.#pace, this.#checksAtStatus);
     return interval === 'auto'
       ? usualMs
-      : askedDelayMs(() => interval(this.#update(check)), usualMs);
+      : customDelayMs(() => interval(this.#update(check)), usualMs);
   }
 
-  #noteUnknown(status: unknown): void {
-    if (this.#hasNoted || status === 'queued' || status === 'processing') {
+  #reportUnknownStatus(status: unknown): void {
+    if (this.#hasReportedStatus || status === 'queued' || status === 'processing') {
       return;
     }
-    this.#hasNoted = true;
-    this.#source.onUnknown(this.#awaited.fileId, status);
+    this.#hasReportedStatus = true;
+    this.#parts.notices.reportUnknownStatus(this.#awaited.fileId, status);
   }
 
   #report(check: Check<StatusRecord>, nextPollInMs: number): void {
     const update: FileUpdate = { ...this.#update(check), nextPollInMs };
-    this.#source.onUpdate(update);
+    this.#parts.connection.events.emit('job:update', update);
+    const stage = stageOf(check.status);
+    if (stage !== 'active') {
+      const end = isCanceled(check.status) ? 'canceled' : stage;
+      this.#parts.ledger?.finish(this.#awaited.fileId, end);
+    }
     callSafely(() => this.#options.onUpdate?.(update));
   }
 
@@ -218,7 +218,7 @@ class FileWait<File> {
 
   #passingDelayMs(error: unknown, failures: number, elapsedMs: number): number | undefined {
     const ageMs = (this.#awaited.ageMs ?? Number.POSITIVE_INFINITY) + elapsedMs;
-    const isTooEarly = isPostreelError(error) && error.status === 404 && ageMs < tolerantMs;
+    const isTooEarly = isPostreelError(error) && error.status === 404 && ageMs < newJobMs;
     if (isTooEarly) {
       return this.#minMs();
     }
@@ -227,7 +227,7 @@ class FileWait<File> {
 
   #details(elapsedMs: number) {
     const resume = (again: WaitOptions = {}) =>
-      new FileWait({ ...this.#awaited, ageMs: undefined }, this.#source, {
+      new FileWait({ ...this.#awaited, ageMs: undefined }, this.#parts, {
         ...this.#options,
         ...again,
       }).run();

@@ -1,12 +1,15 @@
-import { sleep, type Clock } from '../../core/async.js';
+import { sleep } from '../../core/async.js';
 import type { CallState, Deadline } from '../../core/call/call.js';
 import type { KeyedCall } from '../../core/once/claim-loop.js';
 import { claimWaitWarning } from '../../core/once/key.js';
 import type { KeyScope } from '../../core/once/key-scope.js';
 import { isJournalUnavailable, type Answered, type StoredEntry } from '../../core/once/ledger.js';
+import type { MediaConnection } from '../connection.js';
 import { routes } from '../generate/routes.js';
-import { callIdOf, unknownJob, type JobLedger, type OnceJob } from '../jobs/ledger.js';
+import { callIdOf, unknownJobError, type JobLedger, type OnceJob } from '../jobs/ledger.js';
+import type { MediaNotices } from '../notices.js';
 import { replayed } from './paid-call.js';
+import type { ClientSlots } from './slots.js';
 import type { Submission, Submitted } from './submission.js';
 import type { Submitter } from './submitter.js';
 
@@ -14,12 +17,12 @@ const journalAgainMs = 5_000;
 
 /** The dependencies of `OnceJobs`. */
 export interface OnceParts {
+  readonly connection: MediaConnection;
   readonly submitter: Submitter;
   readonly keys: KeyScope;
   readonly ledger: JobLedger;
-  readonly clock: Clock;
-  /** Called when the journal cannot be reached and a queue waits until it can. */
-  readonly onSubmitError: (failure: unknown) => void;
+  readonly slots: ClientSlots;
+  readonly notices: MediaNotices;
 }
 
 /** Submits the job of each idempotency key once: `ClaimLoop` decides. */
@@ -60,7 +63,7 @@ class KeyedJob implements KeyedCall<Submitted> {
   ) {
     const { once, sendsUnknown, kind } = submission;
     const { signal, deadline = Number.POSITIVE_INFINITY } = submission.options;
-    const { clock } = parts;
+    const { clock } = parts.connection.settings;
     this.storeKey = once.storeKey;
     this.state = state;
     this.deadline = { ...routes[kind], signal, clock, deadlineAt: clock.now() + deadline };
@@ -73,7 +76,8 @@ class KeyedJob implements KeyedCall<Submitted> {
 
   /** Reads the entry of the key. A queue retries while the journal cannot be reached. */
   async find(): Promise<StoredEntry | undefined> {
-    const { ledger, clock, onSubmitError } = this.#parts;
+    const { ledger, notices } = this.#parts;
+    const { signal, clock } = this.deadline;
     const { quota, stop } = this.#submission;
     stop?.throwIfAborted();
     const startedAt = clock.now();
@@ -85,9 +89,9 @@ class KeyedJob implements KeyedCall<Submitted> {
         if (!isPatient || !isJournalUnavailable(failure)) {
           throw failure;
         }
-        onSubmitError(failure);
+        notices.warnOfSubmitError(failure);
       }
-      await sleep(journalAgainMs, this.deadline.signal, clock);
+      await sleep(journalAgainMs, signal, clock);
     }
   }
 
@@ -97,31 +101,30 @@ class KeyedJob implements KeyedCall<Submitted> {
     if (this.#submission.retriesFailed && (end === 'failed' || end === 'canceled')) {
       return undefined;
     }
-    const { submitter, ledger } = this.#parts;
+    const { ledger, slots } = this.#parts;
     const { quota } = this.#submission;
     const { record, isOver, isSaved } = ledger.fileOf(answered);
-    (await submitter.open()).seen(record.fileId, isOver);
+    (await slots.open()).noteStatus(record.fileId, isOver);
     if (quota && isSaved) {
       quota.folderId ??= record.folderId; // a saved file is not in progress
     } else {
-      quota?.follow(record.folderId);
+      quota?.countEarlier(record.folderId);
     }
     return { ...replayed, data: [record], known: { isSaved } };
   }
 
   send(over: StoredEntry | undefined): Promise<Submitted | undefined> {
-    const { submitter, clock } = this.#parts;
-    const deadline = this.deadline.deadlineAt - clock.now();
+    const deadline = this.deadline.deadlineAt - this.deadline.clock.now();
     const submission = {
       ...this.#submission,
       once: { ...this.#once, over },
       options: { ...this.#submission.options, deadline },
     };
-    return submitter.submit(submission, this.state);
+    return this.#parts.submitter.submit(submission, this.state);
   }
 
   unknownError(found: StoredEntry): Error {
-    return unknownJob(this.#once, found);
+    return unknownJobError(this.#once, found);
   }
 
   onWait(claimed: StoredEntry, maxWaitMs: number): void {

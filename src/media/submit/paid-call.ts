@@ -1,7 +1,6 @@
 import type { Answer, RequestOptions } from '../../core/types.js';
 import { isPostreelError, isTransient, type Outcome } from '../../core/errors.js';
 import type { RunningCall } from '../../core/call/call.js';
-import type { Transport } from '../../core/call/send.js';
 import { claimLimitMs, type HeldClaim } from '../../core/once/claim.js';
 import {
   isJournalUnavailable,
@@ -9,47 +8,26 @@ import {
   type StoredEntry,
   type Unknown,
 } from '../../core/once/ledger.js';
+import type { MediaConnection } from '../connection.js';
 import { audioRecords, FileIdsMissingError, videoRecords } from '../generate/accepted.js';
 import { routes } from '../generate/routes.js';
 import type { VideoJob } from '../generate/types.js';
-import type { JobRecord } from '../jobs/job.js';
+import type { JobMemory, JobRecord } from '../jobs/job.js';
 import type { JobLedger } from '../jobs/ledger.js';
+import { paidTimeoutMs } from '../limits.js';
+import type { MediaNotices } from '../notices.js';
+import type { FileKind } from '../status/intervals.js';
 import { isPendingLimitError } from './full.js';
+import type { Scheduler } from './scheduler.js';
 import { bodyOf, count, quotasOf, type WaitingSubmission } from './submission.js';
 import type { Slots } from './slots.js';
 
-/** The dependencies of a paid call. */
+/** The parts of the client that a paid call uses. */
 export interface PaidCallParts {
-  readonly transport: Transport;
+  readonly connection: MediaConnection;
   readonly ledger: JobLedger | undefined;
-  /** How long one attempt may take, in milliseconds, unless the caller sets a `timeout`. */
-  readonly timeoutMs: number;
-  readonly retries: number;
-  readonly onAccepted: (record: JobRecord, callId: number | undefined) => void;
-  /** Called when calls cannot be sent, or the journal cannot be reached, and a queue retries. */
-  readonly onSubmitError: (failure: unknown) => void;
-}
-
-/** The part of the submitter that a paid call uses. */
-export interface CallHost {
-  readonly slots: Slots;
-  /** Chooses the submissions for the call. Called once the rate limit has granted the call. */
-  choose(): readonly WaitingSubmission[];
-  /** The call is not sent when fewer slots than this are free. */
-  readonly fewestSlots: number;
-  /** May this submission be retried, or has it failed for too long or too often? */
-  mayWait(one: WaitingSubmission): boolean;
-  /** Called when the request with these submissions is about to be sent. */
-  onLeft(members: readonly WaitingSubmission[]): void;
-  /** Called when the service has accepted the jobs of these submissions. */
-  onAccepted(members: readonly WaitingSubmission[]): void;
-  /** Adds a submission to the waiting ones again, for another attempt. */
-  again(one: WaitingSubmission): void;
-  /**
-   * Sends no call for a while, in milliseconds: for as long as the failure asks (`Retry-After`), else for
-   * `firstMs`, doubled with each failure up to `mostMs`.
-   */
-  pause(firstMs: number, mostMs?: number, failure?: unknown): void;
+  readonly memory: JobMemory;
+  readonly notices: MediaNotices;
 }
 
 /** Ends a call before it is sent, because no slot is free or no caller waits for it any more. */
@@ -65,7 +43,7 @@ interface PaidBatch {
 }
 
 /** A submission with the claims of its jobs. */
-interface Load {
+interface ClaimedSubmission {
   readonly one: WaitingSubmission;
   readonly own: readonly JobClaim[];
 }
@@ -74,6 +52,9 @@ type JobClaim = HeldClaim | undefined;
 
 const firstPauseMs = 500;
 const maxPauseMs = 60_000;
+// How long a direct call is retried after it was refused. A queue sets its own time.
+const usualPatienceMs = 24 * 60 * 60_000;
+const maxRefusals = 8;
 // The pause after a 429 without `Retry-After`. The limit is "10 requests per 10 minutes".
 const limitPauseMs = 60_000;
 const maxLimitPauseMs = 5 * 60_000;
@@ -93,69 +74,78 @@ const journalAgainMs = 5_000;
  */
 export class PaidCall {
   readonly #parts: PaidCallParts;
-  readonly #host: CallHost;
+  readonly #scheduler: Scheduler;
+  readonly #slots: Slots;
+  /** The call is not sent when fewer slots than this are free. */
+  readonly #fewestSlots: number;
   readonly #head: WaitingSubmission;
   readonly #id = crypto.randomUUID();
   readonly #controller = new AbortController();
   #batch: PaidBatch | undefined;
+  /** The submissions that are to be sent again. */
+  readonly #repeated: WaitingSubmission[] = [];
   /** The journal entries of jobs whose outcome is unknown, by the claims they replaced. */
-  readonly #lost = new Map<HeldClaim, StoredEntry<Unknown>>();
-  #callId: number | undefined;
+  readonly #unknownEntries = new Map<HeldClaim, StoredEntry<Unknown>>();
+  #call: RunningCall<JobRecord[]> | undefined;
   /** Has a response decided the outcome of every job? */
   #isAnswered = false;
-  #onLeft: () => void = () => undefined;
+  #isSent = false;
+  #onSent: () => void = () => undefined;
   /** Resolves right before the request is sent. */
-  readonly left = new Promise<void>((resolve) => {
-    this.#onLeft = resolve;
+  readonly sent = new Promise<void>((resolve) => {
+    this.#onSent = resolve;
   });
 
-  constructor(parts: PaidCallParts, host: CallHost, head: WaitingSubmission) {
+  constructor(parts: PaidCallParts, scheduler: Scheduler, slots: Slots, head: WaitingSubmission) {
     this.#parts = parts;
-    this.#host = host;
+    this.#scheduler = scheduler;
+    this.#slots = slots;
+    this.#fewestSlots = scheduler.fewestSlots(head, slots);
     this.#head = head;
+  }
+
+  get kind(): FileKind {
+    return this.#head.submission.kind;
   }
 
   /** Cancels the call because no caller waits for it. Once the request has been sent, this has no effect. */
   cancel(): void {
-    if (!this.#batch) {
+    if (!this.#isSent) {
       this.#controller.abort(new EmptyBatch());
     }
   }
 
-  /** Makes the call; never rejects. */
-  async run(): Promise<void> {
-    await this.#make();
+  /** Makes the call; never rejects. Resolves to the submissions that are to be sent again. */
+  async run(): Promise<readonly WaitingSubmission[]> {
+    const call = this.#send();
+    this.#call = call;
+    await call.withResponse().then(
+      (answer) => this.#handleAnswer(answer),
+      (failure: unknown) => this.#handleFailure(failure, call),
+    );
     for (const quota of quotasOf(this.#batch?.members ?? [])) {
-      quota.isUnderWay = false;
+      quota.isInFlight = false;
     }
+    return this.#repeated;
   }
 
-  async #make(): Promise<void> {
-    const call = this.#send();
-    this.#callId = call.callId;
-    let answer: Answer<JobRecord[]>;
-    try {
-      answer = await call.withResponse();
-    } catch (failure) {
-      await this.#onFailure(failure, call);
-      return;
-    }
+  async #handleAnswer(answer: Answer<JobRecord[]>): Promise<void> {
     this.#isAnswered = true;
     if (this.#batch) {
-      await this.#accept(this.#batch, answer.data, call.callId);
-      this.#handOut(this.#batch, answer.data, answer);
+      await this.#accept(this.#batch, answer.data);
+      this.#resolveMembers(this.#batch, answer.data, answer);
     }
   }
 
   #send(): RunningCall<JobRecord[]> {
-    const { transport, timeoutMs } = this.#parts;
+    const { transport, options: usual } = this.#parts.connection;
     const { kind, jobs, options } = this.#head.submission;
-    const { headers, priority, timeout = timeoutMs } = options;
+    const { headers, priority, timeout = usual.timeout ?? paidTimeoutMs } = options;
     const { signal } = this.#controller;
     const own: RequestOptions = { headers, priority, timeout, retries: 0, signal };
     const beforeSending = async () => {
-      this.#batch ??= await this.#load(timeout);
-      this.#onLeft();
+      this.#batch ??= await this.#prepareBatch(timeout);
+      this.#onSent();
       return this.#batch.body;
     };
     const hooks = { beforeSending, onLate: (answer: unknown) => void this.#onLate(answer) };
@@ -180,56 +170,56 @@ export class PaidCall {
   }
 
   /** Takes slots and claims the jobs in the journal. This is the last step before the request is sent. */
-  async #load(limitMs: number): Promise<PaidBatch> {
-    const { slots } = this.#host;
-    const chosen = this.#host.choose();
+  async #prepareBatch(limitMs: number): Promise<PaidBatch> {
+    const slots = this.#slots;
+    const chosen = this.#scheduler.choose(this.#head, slots);
     const wanted = count(chosen);
-    const taken = wanted > 0 ? await slots.take(wanted, this.#host.fewestSlots) : [];
-    const loads: Load[] = [];
+    const taken = wanted > 0 ? await slots.take(wanted, this.#fewestSlots) : [];
+    const claimed: ClaimedSubmission[] = [];
     let places = 0;
     for (const one of chosen) {
       const fits = places + one.submission.jobs.length <= taken.length;
-      one.state.isSent = fits; // from here on the caller cannot abort: a claim that is left over counts as unknown
       const own = fits ? await this.#claim(one, places, limitMs) : undefined;
-      one.state.isSent = own !== undefined;
       if (own) {
-        loads.push({ one, own });
+        claimed.push({ one, own });
         places += own.length;
       }
     }
     // Skip jobs whose caller gave up while they were being claimed.
-    const givenUp = loads.filter(({ one }) => isGivenUp(one));
-    void this.#giveBack(givenUp);
-    const going = loads.filter((load) => !givenUp.includes(load));
-    const members = going.map(({ one }) => one);
-    const claims = going.flatMap(({ own }) => own);
+    const givenUp = claimed.filter(({ one }) => one.isGivenUp);
+    void this.#releaseAbandoned(givenUp);
+    const sent = claimed.filter((one) => !givenUp.includes(one));
+    const members = sent.map(({ one }) => one);
+    const claims = sent.flatMap(({ own }) => own);
     slots.release(taken.slice(claims.length));
     if (members.length === 0) {
       if (taken.length === 0 && wanted > 0) {
-        this.#host.pause(askAgainMs, askAgainMs);
+        this.#scheduler.pause(askAgainMs);
       }
       throw new EmptyBatch();
     }
-    this.#host.onLeft(members);
-    for (const { one, own } of going) {
+    this.#isSent = true;
+    this.#scheduler.noteSent(members);
+    for (const { one, own } of sent) {
+      one.markSent();
       one.onOver = () => void this.#onOver(own);
     }
     for (const quota of quotasOf(members)) {
-      quota.isUnderWay = true;
+      quota.isInFlight = true;
     }
     return { members, claims, slots: taken.slice(0, claims.length), body: bodyOf(members) };
   }
 
   // Rejects the caller only after the claims are removed. A claim that stays in the journal would count,
   // after a restart, as a job that may have been sent.
-  async #giveBack(loads: readonly Load[]): Promise<void> {
-    await this.#free(
-      loads.map(({ one }) => one),
-      loads.flatMap(({ own }) => own),
+  async #releaseAbandoned(claimed: readonly ClaimedSubmission[]): Promise<void> {
+    await this.#releaseClaims(
+      claimed.map(({ one }) => one),
+      claimed.flatMap(({ own }) => own),
     );
-    for (const { one } of loads) {
-      one.state.isSent = false;
-      one.reject(one.submission.stop?.reason);
+    for (const { one } of claimed) {
+      one.markUnclaimed();
+      one.abort(one.submission.stop?.reason);
     }
   }
 
@@ -244,6 +234,7 @@ export class PaidCall {
   ): Promise<JobClaim[] | undefined> {
     const { ledger } = this.#parts;
     const { jobs, once, quota, part, stop } = one.submission;
+    one.markClaiming();
     if (!ledger) {
       return jobs.map(() => undefined);
     }
@@ -263,54 +254,60 @@ export class PaidCall {
     if (own.length === jobs.length) {
       return own;
     }
-    await this.#free([one], own);
+    await this.#releaseClaims([one], own);
+    one.markUnclaimed();
     const failed = tried.find((claim) => claim.status === 'rejected');
     if (!failed) {
-      one.resolve(undefined);
+      one.skip();
     } else if (stop?.aborted) {
-      one.reject(stop.reason);
-    } else if (quota && isJournalUnavailable(failed.reason) && this.#host.mayWait(one)) {
+      one.abort(stop.reason);
+    } else if (quota && isJournalUnavailable(failed.reason) && this.#mayRetryLater(one)) {
       one.tries++; // the failure may concern only this job, so others go first
-      this.#parts.onSubmitError(failed.reason);
-      this.#host.pause(journalAgainMs, journalAgainMs);
+      this.#parts.notices.warnOfSubmitError(failed.reason);
+      this.#scheduler.pause(journalAgainMs);
     } else {
-      reject(one, failed.reason, 'not-sent');
+      one.fail(failed.reason, 'not-sent');
     }
     return undefined;
   }
 
-  async #onFailure(failure: unknown, call: RunningCall<JobRecord[]>): Promise<void> {
+  async #handleFailure(failure: unknown, call: RunningCall<JobRecord[]>): Promise<void> {
     const batch = this.#batch;
     if (!batch) {
       if (!(failure instanceof EmptyBatch)) {
-        this.#turnBack(this.#head, failure);
+        this.#retryUnsent(this.#head, failure);
       }
     } else if (failure instanceof FileIdsMissingError) {
       const { jobs, unassigned } = failure.accepted;
       this.#isAnswered = true;
-      await this.#accept(batch, jobs, call.callId, unassigned);
-      this.#handOut(batch, jobs, undefined, failure);
+      await this.#accept(batch, jobs, unassigned);
+      this.#resolveMembers(batch, jobs, undefined, failure);
     } else {
-      await this.#fail(batch, failure, call.outcome);
+      await this.#handleOutcome(batch, failure, call.outcome);
     }
   }
 
   async #accept(
     { members, claims, slots: taken }: PaidBatch,
     records: readonly (JobRecord | null)[],
-    callId: number | undefined,
     unassigned: readonly JobRecord[] = [],
   ): Promise<void> {
     const known = records.filter((record) => record !== null);
     const fileIds = known.map(({ fileId }) => fileId);
-    this.#host.slots.assign(taken.slice(0, fileIds.length), fileIds);
-    this.#host.onAccepted(members);
-    quotasOf(members).forEach((quota) => quota.answered(known[0]?.folderId));
-    [...known, ...unassigned].forEach((record) => this.#parts.onAccepted(record, callId));
-    await this.#parts.ledger?.accept(this.#known(claims), records, unassigned);
+    this.#slots.assign(taken.slice(0, fileIds.length), fileIds);
+    this.#scheduler.noteAccepted(members);
+    quotasOf(members).forEach((quota) => quota.noteResponse(known[0]?.folderId));
+    [...known, ...unassigned].forEach((record) => this.#noteAccepted(record));
+    await this.#parts.ledger?.accept(this.#entriesOf(claims), records, unassigned);
   }
 
-  #handOut(
+  #noteAccepted({ fileId, kind }: JobRecord): void {
+    const callId = this.#call?.callId ?? 0;
+    this.#parts.memory.add(fileId, kind);
+    this.#parts.connection.events.emit('job:accepted', { fileId, kind, callId });
+  }
+
+  #resolveMembers(
     { members }: PaidBatch,
     records: readonly (JobRecord | null)[],
     answer: Answer<unknown> | undefined,
@@ -324,11 +321,10 @@ export class PaidCall {
       const extra = rest.filter((record) => record !== null);
       place += length;
       if (own.length === length && (!failure || members.length > 1)) {
-        one.state.outcome = undefined;
-        one.resolve({ ...(answer ?? replayed), data: [...own, ...extra] });
+        one.succeed({ ...(answer ?? replayed), data: [...own, ...extra] });
       } else {
-        one.submission.quota?.end(length);
-        reject(one, failure, 'unknown');
+        one.submission.quota?.countEnded(length);
+        one.fail(failure, 'unknown');
       }
     }
   }
@@ -346,11 +342,11 @@ export class PaidCall {
       ({ jobs: records, unassigned } = failure.accepted);
     }
     const known = [...records, ...unassigned].filter((record) => record !== null);
-    known.forEach((record) => this.#parts.onAccepted(record, this.#callId));
+    known.forEach((record) => this.#noteAccepted(record));
     const { claims, slots } = this.#batch ?? { claims: [], slots: [] };
     const fileIds = known.map(({ fileId }) => fileId);
-    this.#host.slots.assign(slots.slice(0, fileIds.length), fileIds);
-    await this.#parts.ledger?.accept(this.#known(claims), records, unassigned);
+    this.#slots.assign(slots.slice(0, fileIds.length), fileIds);
+    await this.#parts.ledger?.accept(this.#entriesOf(claims), records, unassigned);
   }
 
   /**
@@ -364,50 +360,56 @@ export class PaidCall {
     if (this.#batch?.members.every(({ isOver }) => isOver)) {
       this.#controller.abort(new EmptyBatch());
     } else {
-      await this.#lose(own);
+      await this.#markUnknown(own);
     }
   }
 
   /** The current journal entries of these claims. Stops renewing the claims. */
-  #known(claims: readonly JobClaim[]): StoredEntry<Claimed | Unknown>[] {
-    return claims.flatMap((claim) => (claim && (this.#lost.get(claim) ?? claim.release())) ?? []);
+  #entriesOf(claims: readonly JobClaim[]): StoredEntry<Claimed | Unknown>[] {
+    return claims.flatMap(
+      (claim) => (claim && (this.#unknownEntries.get(claim) ?? claim.release())) ?? [],
+    );
   }
 
   /** Writes into the journal that the outcome of these jobs is unknown. */
-  async #lose(claims: readonly JobClaim[]): Promise<void> {
-    const open = claims.filter((claim) => claim !== undefined && !this.#lost.has(claim));
-    const lost = (await this.#parts.ledger?.lose(this.#known(open))) ?? [];
+  async #markUnknown(claims: readonly JobClaim[]): Promise<void> {
+    const open = claims.filter((claim) => claim !== undefined && !this.#unknownEntries.has(claim));
+    const lost = (await this.#parts.ledger?.markUnknown(this.#entriesOf(open))) ?? [];
     lost.forEach((known, place) => {
       const claim = open[place];
       if (claim) {
-        this.#lost.set(claim, known);
+        this.#unknownEntries.set(claim, known);
       }
     });
   }
 
-  async #fail(batch: PaidBatch, failure: unknown, outcome: Outcome | undefined): Promise<void> {
+  async #handleOutcome(
+    batch: PaidBatch,
+    failure: unknown,
+    outcome: Outcome | undefined,
+  ): Promise<void> {
     const { members, slots } = batch;
     if (outcome !== 'not-sent' && outcome !== 'rejected') {
-      members.forEach(({ submission }) => submission.quota?.end(submission.jobs.length));
-      await this.#onLost(batch, failure);
+      members.forEach(({ submission }) => submission.quota?.countEnded(submission.jobs.length));
+      await this.#handleUnknown(batch, failure);
       return;
     }
-    members.forEach(({ submission }) => submission.quota?.comeBack(submission.jobs.length));
-    this.#host.slots.release(slots);
-    await this.#free(members, batch.claims);
+    members.forEach(({ submission }) => submission.quota?.countNotMade(submission.jobs.length));
+    this.#slots.release(slots);
+    await this.#releaseClaims(members, batch.claims);
     if (outcome === 'not-sent') {
       const mayRepeat = !hasExpired(batch.claims);
       members.forEach((one) =>
-        mayRepeat ? this.#turnBack(one, failure) : reject(one, failure, 'not-sent'),
+        mayRepeat ? this.#retryUnsent(one, failure) : one.fail(failure, 'not-sent'),
       );
       this.#pauseAfter(failure);
       return;
     }
-    quotasOf(members).forEach((quota) => quota.answered());
+    quotasOf(members).forEach((quota) => quota.noteResponse());
     if (isAboutLimit(failure) && !hasExpired(batch.claims)) {
-      this.#onLimit(members, failure);
+      this.#handleLimit(members, failure);
     } else {
-      members.forEach((one) => reject(one, failure, 'rejected'));
+      members.forEach((one) => one.fail(failure, 'rejected'));
     }
   }
 
@@ -415,24 +417,24 @@ export class PaidCall {
    * Handles a call whose outcome is unknown. Its jobs may have been made, so their keys stay in the journal,
    * and their slots stay taken for ten minutes.
    */
-  async #onLost({ members, claims }: PaidBatch, failure: unknown): Promise<void> {
+  async #handleUnknown({ members, claims }: PaidBatch, failure: unknown): Promise<void> {
     // After a 4xx it is unknown which jobs were made, but the service did respond.
     const isAnswered = isPostreelError(failure) && (failure.status ?? 500) < 500;
     if (isAnswered) {
-      quotasOf(members).forEach((quota) => quota.answered());
+      quotasOf(members).forEach((quota) => quota.noteResponse());
     }
     this.#pauseAfter(failure);
-    await this.#lose(claims);
+    await this.#markUnknown(claims);
     for (const one of members) {
-      one.state.mayHaveHappened = true;
+      one.markLost();
       const isRepeatable = one.submission.sendsUnknown && !hasExpired(claims);
-      const mayGoAgain = isRepeatable && one.tries++ < this.#retriesOf(one);
-      if (mayGoAgain) {
+      const isRepeated = isRepeatable && one.tries++ < this.#retriesOf(one);
+      if (isRepeated) {
         one.maxBatchSize = isAnswered ? 1 : one.maxBatchSize;
-        this.#takeOver(one);
-        this.#host.again(one);
+        this.#replaceUnknown(one);
+        this.#repeated.push(one);
       } else {
-        reject(one, failure, 'unknown');
+        one.fail(failure, 'unknown');
       }
     }
   }
@@ -440,29 +442,34 @@ export class PaidCall {
   #pauseAfter(failure: unknown): void {
     // A call that was aborted because no caller waits is not a failure of the service.
     if (!(failure instanceof EmptyBatch)) {
-      this.#host.pause(firstPauseMs, maxPauseMs, failure);
+      this.#scheduler.pause(firstPauseMs, maxPauseMs, failure);
     }
   }
 
   // With `sendsUnknown` the caller accepts that a job may be made twice: the next attempt replaces the
   // unknown entry of the key.
-  #takeOver(one: WaitingSubmission): void {
+  #replaceUnknown(one: WaitingSubmission): void {
     const { once } = one.submission;
-    const over = [...this.#lost.values()].find(({ storeKey }) => storeKey === once?.storeKey);
+    const over = [...this.#unknownEntries.values()].find(
+      ({ storeKey }) => storeKey === once?.storeKey,
+    );
     one.submission = once && over ? { ...one.submission, once: { ...once, over } } : one.submission;
   }
 
   /** The call made no job: removes the claims, or restores the entries that the claims had replaced. */
-  async #free(members: readonly WaitingSubmission[], claims: readonly JobClaim[]): Promise<void> {
+  async #releaseClaims(
+    members: readonly WaitingSubmission[],
+    claims: readonly JobClaim[],
+  ): Promise<void> {
     const before = members.flatMap(({ submission }) => submission.once?.over ?? []);
-    await this.#parts.ledger?.release(this.#known(claims), before);
+    await this.#parts.ledger?.release(this.#entriesOf(claims), before);
   }
 
   /**
    * The service refused the call because of too many requests or too many pending jobs. Pauses, then retries
    * the submissions; in smaller calls when the pending slots were full, or from the second refusal on.
    */
-  #onLimit(members: readonly WaitingSubmission[], failure: unknown): void {
+  #handleLimit(members: readonly WaitingSubmission[], failure: unknown): void {
     const jobs = count(members);
     const isFull = isPendingLimitError(failure);
     for (const one of members) {
@@ -470,39 +477,49 @@ export class PaidCall {
       if ((isFull || one.refusals > 1) && jobs > 1) {
         one.maxBatchSize = Math.ceil(jobs / 2);
       }
-      if (this.#host.mayWait(one)) {
-        this.#host.again(one);
+      if (this.#mayRetryLater(one)) {
+        this.#repeated.push(one);
       } else {
-        reject(one, failure, 'rejected');
+        one.fail(failure, 'rejected');
       }
     }
-    this.#host.pause(limitPauseMs, maxLimitPauseMs, failure);
+    this.#scheduler.pause(limitPauseMs, maxLimitPauseMs, failure);
   }
 
   /**
    * Handles a submission that was certainly not sent. Retries it after a transient failure, until its retries
    * (or the deadline of its queue) are used up; otherwise rejects it.
    */
-  #turnBack(one: WaitingSubmission, failure: unknown): void {
+  #retryUnsent(one: WaitingSubmission, failure: unknown): void {
     const { quota } = one.submission;
     const mayPass =
       isPostreelError(failure) && isTransient(failure) && failure.code !== 'QUEUE_TIMEOUT';
     const isPatient = quota
-      ? quota.hasConnected && this.#host.mayWait(one)
+      ? quota.hasConnected && this.#mayRetryLater(one)
       : one.tries < this.#retriesOf(one);
     one.tries++;
     if (mayPass && isPatient) {
       if (quota) {
-        this.#parts.onSubmitError(failure);
+        this.#parts.notices.warnOfSubmitError(failure);
       }
-      this.#host.again(one);
+      this.#repeated.push(one);
     } else {
-      reject(one, failure, 'not-sent');
+      one.fail(failure, 'not-sent');
     }
   }
 
+  /** May this submission be retried, or has it failed for too long or too often? */
+  #mayRetryLater(one: WaitingSubmission): boolean {
+    const now = this.#parts.connection.settings.clock.now();
+    one.failingSince ??= now;
+    const { quota } = one.submission;
+    const isInTime = now - one.failingSince <= (quota?.deadlineMs ?? usualPatienceMs);
+    const most = this.#retriesOf(one) === 0 ? 0 : maxRefusals;
+    return isInTime && (quota !== undefined || one.refusals <= most);
+  }
+
   #retriesOf({ submission }: WaitingSubmission): number {
-    return submission.options.retries ?? this.#parts.retries;
+    return submission.options.retries ?? this.#parts.connection.settings.retries;
   }
 }
 
@@ -517,15 +534,6 @@ export const replayed: Omit<Answer<never>, 'data'> = {
 // unknown.
 function hasExpired(claims: readonly JobClaim[]): boolean {
   return claims.some((claim) => claim?.hasExpired);
-}
-
-function reject(one: WaitingSubmission, failure: unknown, outcome: Outcome): void {
-  one.state.outcome = isPostreelError(failure) ? failure.outcome : outcome;
-  one.reject(failure);
-}
-
-function isGivenUp({ isOver, submission }: WaitingSubmission): boolean {
-  return isOver || submission.stop?.aborted === true;
 }
 
 function isAboutLimit(failure: unknown): boolean {

@@ -14,17 +14,17 @@ export interface QuotaOptions {
  * Limits how many jobs of one queue the submitter may send: how many may be in progress at one time, and
  * how many the queue may submit in total. A job is counted when it is sent:
  *
- *     event                                      inProgress   left
- *     leave()     the request is sent                +n        -n
- *     comeBack()  the service made no job            -n        +n
- *     end()       the job ended, or is unknown       -n
- *     follow()    the job was submitted earlier      +1
+ *     event                                          inProgress   remaining
+ *     countSent()     the request is sent                +n          -n
+ *     countNotMade()  the service made no job            -n          +n
+ *     countEnded()    the job ended, or is unknown       -n
+ *     countEarlier()  the job was submitted earlier      +1
  */
 export class QueueQuota {
   readonly name: string;
   readonly deadlineMs: number;
   /** How many more jobs the queue may submit in total. */
-  left: number;
+  remaining: number;
   /** The number of jobs that have been sent and have not ended. */
   inProgress = 0;
   isPaused = false;
@@ -32,7 +32,7 @@ export class QueueQuota {
    * Is a call of this queue in flight? The next call waits for its response: after two lost responses in a
    * row the queue sends nothing more.
    */
-  isUnderWay = false;
+  isInFlight = false;
   /** Is the queue still reading its input? A call that has room waits up to a second for more jobs. */
   isFilling = false;
   /**
@@ -48,41 +48,41 @@ export class QueueQuota {
     this.#options = options;
     this.name = options.name;
     this.deadlineMs = options.deadlineMs;
-    this.left = options.maxJobs;
+    this.remaining = options.maxJobs;
   }
 
   /** How many more jobs of the queue may be sent now. */
   get capacity(): number {
     const { maxInProgress } = this.#options;
-    const isHeld = this.isPaused || this.isUnderWay;
-    return isHeld ? 0 : Math.max(0, Math.min(this.left, maxInProgress - this.inProgress));
+    const isHeld = this.isPaused || this.isInFlight;
+    return isHeld ? 0 : Math.max(0, Math.min(this.remaining, maxInProgress - this.inProgress));
   }
 
   /** A request with this many jobs of the queue is being sent. */
-  leave(jobs: number): void {
+  countSent(jobs: number): void {
     this.inProgress += jobs;
-    this.left -= jobs;
+    this.remaining -= jobs;
   }
 
   /** This many jobs have ended, or their outcome is unknown. */
-  end(jobs: number): void {
+  countEnded(jobs: number): void {
     this.inProgress -= jobs;
   }
 
   /** The service did not make this many jobs: they may be submitted again. */
-  comeBack(jobs: number): void {
+  countNotMade(jobs: number): void {
     this.inProgress -= jobs;
-    this.left += jobs;
+    this.remaining += jobs;
   }
 
   /** Counts a job of an earlier run that is still in progress. New videos go into the folder of that job. */
-  follow(folderId: string | undefined): void {
+  countEarlier(folderId: string | undefined): void {
     this.inProgress++;
     this.folderId ??= folderId;
   }
 
   /** The service responded to a call of this queue, with success or with an error. */
-  answered(folderId?: string): void {
+  noteResponse(folderId?: string): void {
     this.hasConnected = true;
     this.folderId ??= folderId;
   }

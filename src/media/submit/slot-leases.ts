@@ -23,9 +23,9 @@ export class SlotLeases {
   readonly #clock: Clock;
   #store: RateBudgetStore | undefined;
   /** The leases that could not be given back yet. They are given back with the next call. */
-  #owed: readonly string[] = [];
-  /** The names that the store keeps, or is being asked to keep. */
-  readonly #kept = new Set<string>();
+  #toGiveBack: readonly string[] = [];
+  /** The names of the leases that the store holds, or that a pending `hold` requests. */
+  readonly #heldNames = new Set<string>();
   readonly #health: StoreHealth;
   /** Emits a `warning` at the client that created the slots. */
   warn: (message: string) => void = () => undefined;
@@ -38,7 +38,7 @@ export class SlotLeases {
   }
 
   /** Uses this store from now on. Returns false when another store is already in use. */
-  shares(store: RateBudgetStore | undefined): boolean {
+  setStore(store: RateBudgetStore | undefined): boolean {
     this.#store ??= store;
     return store === undefined || store === this.#store;
   }
@@ -88,12 +88,12 @@ export class SlotLeases {
   hold(names: readonly string[], instead: readonly string[]): void {
     const store = this.#store;
     if (names.length > 0 && store?.hold) {
-      this.#owed = this.#owed.filter((name) => !names.includes(name));
-      names.forEach((name) => this.#kept.add(name));
+      this.#toGiveBack = this.#toGiveBack.filter((name) => !names.includes(name));
+      names.forEach((name) => this.#heldNames.add(name));
       const call = async () => {
         await store.hold?.(this.#group, names, renewedLeaseMs, instead);
         // A slow store may process this call after a lease was given back, and keep the lease.
-        this.giveBack(names.filter((name) => !this.#kept.has(name)));
+        this.giveBack(names.filter((name) => !this.#heldNames.has(name)));
       };
       this.#report('hold', call(), instead);
     }
@@ -101,11 +101,11 @@ export class SlotLeases {
 
   /** Gives these leases back, together with those that could not be given back before. */
   giveBack(names: readonly string[]): void {
-    const all = [...this.#owed, ...names];
+    const all = [...this.#toGiveBack, ...names];
     const store = this.#store;
-    names.forEach((name) => this.#kept.delete(name));
+    names.forEach((name) => this.#heldNames.delete(name));
     if (all.length > 0 && store?.giveBack) {
-      this.#owed = [];
+      this.#toGiveBack = [];
       const call = async () => store.giveBack?.(this.#group, all);
       this.#report('give back', call(), all);
     }
@@ -118,7 +118,7 @@ export class SlotLeases {
     answer.then(
       () => this.#health.succeeded(),
       (reason: unknown) => {
-        this.#owed = [...this.#owed, ...givenBack];
+        this.#toGiveBack = [...this.#toGiveBack, ...givenBack];
         this.#health.failed(step, reason);
       },
     );

@@ -1,13 +1,16 @@
 import type { Clock } from '../../core/async.js';
 import type { ProjectState, ProjectPart } from '../../core/limit/projects.js';
 import type { RateBudgetStore } from '../../core/limit/rate-store.js';
+import type { MediaConnection } from '../connection.js';
+import { limits } from '../limits.js';
+import type { MediaNotices } from '../notices.js';
 import { SlotLeases, uncertainMs } from './slot-leases.js';
 
 // A file without a status check for this long counts as ended.
-const quietMs = uncertainMs;
+const staleAfterMs = uncertainMs;
 const renewEveryMs = 60_000;
 
-interface Slot {
+interface PendingSlot {
   /** The time when the slot becomes free, unless a status check sees the file before. */
   readonly until: number;
   readonly renewedAt: number;
@@ -29,15 +32,15 @@ export interface SlotSettings {
  * becomes free when no status check has seen its file for ten minutes, for example when the response to the
  * job was lost, or when nobody waits for the file.
  *
- *     take()     names of the form `call 1`, each with a lease of the store, if there is one
- *     assign()   the slot passes from `call 1` to the id of the file
- *     seen()     keeps the slot for ten more minutes, or releases it
- *     release()  the slot is free, its lease is given back
+ *     take()        names of the form `call 1`, each with a lease of the store, if there is one
+ *     assign()      the slot passes from `call 1` to the id of the file
+ *     noteStatus()  keeps the slot for ten more minutes, or releases it
+ *     release()     the slot is free, its lease is given back
  */
 export class Slots implements ProjectPart {
   readonly limit: number;
   readonly #clock: Clock;
-  readonly #taken = new Map<string, Slot>();
+  readonly #taken = new Map<string, PendingSlot>();
   readonly #leases: SlotLeases;
   readonly #listeners = new Set<() => void>();
   #names = 0;
@@ -50,8 +53,8 @@ export class Slots implements ProjectPart {
   }
 
   /** Uses this store for leases from now on. Returns false when another store is already in use. */
-  shares(store: RateBudgetStore | undefined): boolean {
-    return this.#leases.shares(store);
+  setStore(store: RateBudgetStore | undefined): boolean {
+    return this.#leases.setStore(store);
   }
 
   /** Do other processes take slots of the same project? */
@@ -62,7 +65,7 @@ export class Slots implements ProjectPart {
   get free(): number {
     const now = this.#clock.now();
     const ended = [...this.#taken].filter(([, { until }]) => until <= now).map(([name]) => name);
-    this.#forget(ended);
+    this.#remove(ended);
     return Math.max(0, this.limit - this.#taken.size);
   }
 
@@ -121,7 +124,7 @@ export class Slots implements ProjectPart {
    * Notes a status check of a file. A file in progress holds a slot, even when no slot was free for it: the
    * service counts it. A file that has ended releases its slot.
    */
-  seen(fileId: string, isOver: boolean): void {
+  noteStatus(fileId: string, isOver: boolean): void {
     if (isOver) {
       this.release([fileId]);
       return;
@@ -131,7 +134,7 @@ export class Slots implements ProjectPart {
     const isDue = now - renewedAt >= renewEveryMs;
     const own = this.#leases.canHold ? fileId : lease;
     this.#taken.set(fileId, {
-      until: now + quietMs,
+      until: now + staleAfterMs,
       renewedAt: isDue ? now : renewedAt,
       lease: own,
     });
@@ -143,7 +146,7 @@ export class Slots implements ProjectPart {
   /** Releases the slots of jobs that have ended or were not made. */
   release(names: readonly string[]): void {
     if (names.some((name) => this.#taken.has(name))) {
-      this.#forget(names);
+      this.#remove(names);
       this.#listeners.forEach((listener) => listener());
     }
   }
@@ -156,10 +159,10 @@ export class Slots implements ProjectPart {
 
   #set(name: string, lease: string | undefined): void {
     const now = this.#clock.now();
-    this.#taken.set(name, { until: now + quietMs, renewedAt: now, lease });
+    this.#taken.set(name, { until: now + staleAfterMs, renewedAt: now, lease });
   }
 
-  #forget(names: readonly string[]): void {
+  #remove(names: readonly string[]): void {
     const leases = names.flatMap((name) => this.#taken.get(name)?.lease ?? []);
     names.forEach((name) => this.#taken.delete(name));
     this.#leases.giveBack(leases);
@@ -173,5 +176,42 @@ const callPrefix = 'call ';
 export function sharedSlots(project: ProjectState, settings: SlotSettings): Slots {
   const { limit, store } = settings;
   const create = () => new Slots(project, settings);
-  return project.part(`${limit} slots`, create, (slots) => slots.shares(store));
+  return project.part(`${limit} slots`, create, (slots) => slots.setStore(store));
+}
+
+/**
+ * A client's access to the slots of its project. They are found right before the client submits its first job,
+ * because the API key, which identifies the project, may have to be fetched.
+ */
+export class ClientSlots {
+  /** The most jobs that the service allows to be queued or processing at one time. */
+  readonly pendingLimit: number;
+  /** The same; `Infinity` with `rateLimit: false`, because the caller then enforces the limit. */
+  readonly limit: number;
+  readonly #connection: MediaConnection;
+  readonly #notices: MediaNotices;
+  #slots: Slots | undefined;
+
+  constructor(connection: MediaConnection, notices: MediaNotices) {
+    const { rateLimit } = connection.options;
+    this.pendingLimit = (rateLimit || undefined)?.pending ?? limits.pendingJobs;
+    this.limit = rateLimit === false ? Number.POSITIVE_INFINITY : this.pendingLimit;
+    this.#connection = connection;
+    this.#notices = notices;
+  }
+
+  /** Finds the slots. */
+  async open(): Promise<Slots> {
+    this.#slots ??= sharedSlots(await this.#connection.project(), {
+      limit: this.limit,
+      store: this.#connection.settings.store,
+      warn: (message) => this.#notices.warn(message),
+    });
+    return this.#slots;
+  }
+
+  /** Notes a status check of a file. Until this client submits a job, its checks do not change the slots. */
+  noteStatus(fileId: string, isOver: boolean): void {
+    this.#slots?.noteStatus(fileId, isOver);
+  }
 }

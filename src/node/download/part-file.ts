@@ -14,7 +14,7 @@ import { isRecord } from '../../core/values.js';
 import { fingerprint } from '../../core/fingerprint.js';
 import { ConfigurationError } from '../../core/errors.js';
 import type { ContentRange } from '../../media/download/content-range.js';
-import type { DownloadTarget, Received } from '../../media/download/download.js';
+import type { DownloadTarget, EarlierDownload } from '../../media/download/download.js';
 import { hasCode, syncFile } from '../file-system.js';
 import { isRunning, pidScope } from '../pid-scope.js';
 
@@ -30,9 +30,9 @@ export class PartFile implements DownloadTarget {
   readonly path: string;
   readonly #prefix: string;
   readonly #handle: FileHandle;
-  readonly #earlier: Received | undefined;
+  readonly #earlier: EarlierDownload | undefined;
 
-  private constructor(prefix: string, path: string, handle: FileHandle, earlier?: Received) {
+  private constructor(prefix: string, path: string, handle: FileHandle, earlier?: EarlierDownload) {
     this.#prefix = prefix;
     this.path = path;
     this.#handle = handle;
@@ -49,7 +49,7 @@ export class PartFile implements DownloadTarget {
   }
 
   /** The bytes that an earlier download has received. */
-  get earlier(): Received | undefined {
+  get earlier(): EarlierDownload | undefined {
     return this.#earlier;
   }
 
@@ -80,7 +80,7 @@ export class PartFile implements DownloadTarget {
   async keep(): Promise<void> {
     await this.#close();
     const { size } = await stat(this.path);
-    if (!(await readReceived({ path: this.path, bytes: size }))) {
+    if (!(await readEarlierDownload({ path: this.path, bytes: size }))) {
       return this.remove();
     }
     const path = join(dirname(this.path), `${this.#prefix}${leftOver}-${randomUUID()}.part`);
@@ -112,10 +112,10 @@ async function takeOver(
   folder: string,
   prefix: string,
   path: string,
-): Promise<Received | undefined> {
+): Promise<EarlierDownload | undefined> {
   const parts = await findAbandoned(folder, prefix);
   for (const part of parts.sort((a, b) => b.bytes - a.bytes)) {
-    const received = await readReceived(part);
+    const received = await readEarlierDownload(part);
     // Two processes may compete for a part: the one whose rename succeeds owns it.
     if (received && (await tryRename(part.path, path))) {
       // Take the version file over too: this download may fail before it learns the version itself.
@@ -161,7 +161,10 @@ function isAbandoned(owner: string, mtimeMs: number): boolean {
  * The received bytes of a part, if their version is known. The last byte is requested again to verify the
  * rest.
  */
-async function readReceived({ path, bytes }: AbandonedPart): Promise<Received | undefined> {
+async function readEarlierDownload({
+  path,
+  bytes,
+}: AbandonedPart): Promise<EarlierDownload | undefined> {
   const facts = await readFile(versionFileOf(path), 'utf8').catch(() => '');
   const range = parse(facts);
   if (!isRecord(range) || bytes < 2) {

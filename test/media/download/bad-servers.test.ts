@@ -49,21 +49,21 @@ const named = { 'content-length': '12', etag: '"a"' };
 const unnamed = { 'content-length': '12' };
 
 describe('a download', () => {
-  it('does not append a part of another place', async () => {
+  it('does not append a part with another offset', async () => {
     const wrong = part('morning', 'bytes 5-11/12', { etag: '"a"' });
     const { text, ranges } = answered(whole('Good', named), wrong, whole('Good morning', named));
     expect(await text()).toBe('Good morning');
     expect(ranges()).toEqual([null, 'bytes=4-', null]);
   });
 
-  it('appends a part that comes with the status 200', async () => {
+  it('appends a part that has the status 200', async () => {
     const rest = { ...named, 'content-length': '8', 'content-range': 'bytes 4-11/12' };
     const { text, ranges } = answered(whole('Good', named), whole(' morning', rest));
     expect(await text()).toBe('Good morning');
     expect(ranges()).toEqual([null, 'bytes=4-']);
   });
 
-  it('does not take a part of another place for the file, though its status is 200', async () => {
+  it('does not take a part with another offset for the whole file, though its status is 200', async () => {
     const rest = { ...named, 'content-length': '7', 'content-range': 'bytes 5-11/12' };
     const wrong = whole('morning', rest);
     const { text, ranges } = answered(whole('Good', named), wrong, whole('Good morning', named));
@@ -99,17 +99,17 @@ describe('a download', () => {
     expect(ranges()).toEqual([null, 'bytes=4-', 'bytes=9-']);
   });
 
-  it('starts over when one byte more comes than was announced', async () => {
+  it('starts over when the server sends one byte more than it announced', async () => {
     const { text } = answered(whole('Good morning!', named), whole('Good morning', named));
     expect(await text()).toBe('Good morning');
   });
 
-  it('joins nothing to a file of the same size that may be another one', async () => {
+  it('appends nothing when the file has the same size but may be another one', async () => {
     const { text } = answered(whole('Good', unnamed), whole('Fair evening', unnamed));
     expect(await text()).toBe('Fair evening');
   });
 
-  it('skips what is there when the same file comes from its start', async () => {
+  it('skips the bytes it has when the server sends the same file from its start', async () => {
     const { text, ranges } = answered(whole('Good', named), whole('Good morning', named));
     expect(await text()).toBe('Good morning');
     expect(ranges()).toEqual([null, 'bytes=4-']);
@@ -120,25 +120,28 @@ describe('a download', () => {
     ['a strong ETag', { etag: '"a"', 'last-modified': date }, '"a"'],
     ['a date', { 'last-modified': date }, date],
     ['a date beside a weak ETag', { etag: 'W/"a"', 'last-modified': date }, date],
-  ])('asks for the rest of one version where it has %s', async (_, version, ifRange) => {
-    const headers = { 'content-length': '12', ...version };
-    const rest = part(' morning', 'bytes 4-11/12', version);
-    const { text, asked } = answered(whole('Good', headers), rest);
-    expect(await text()).toBe('Good morning');
-    expect(asked[1]).toMatchObject({ range: 'bytes=4-', ifRange });
-  });
+  ])(
+    'requests the rest of the same version when the response has %s',
+    async (_, version, ifRange) => {
+      const headers = { 'content-length': '12', ...version };
+      const rest = part(' morning', 'bytes 4-11/12', version);
+      const { text, asked } = answered(whole('Good', headers), rest);
+      expect(await text()).toBe('Good morning');
+      expect(asked[1]).toMatchObject({ range: 'bytes=4-', ifRange });
+    },
+  );
 
   it.each<[string, Headers]>([
     ['nothing', {}],
     ['a weak ETag', { etag: 'W/"a"' }],
-  ])('starts over where only %s tells versions apart', async (_, version) => {
+  ])('starts over when the version is identified only by %s', async (_, version) => {
     const headers = { 'content-length': '12', ...version };
     const { text, ranges } = answered(whole('Good', headers), whole('Fair evening', headers));
     expect(await text()).toBe('Fair evening');
     expect(ranges()).toEqual([null, null]);
   });
 
-  it('passes on no second version to a stream that has begun', async () => {
+  it('does not write a second version to a stream that has begun', async () => {
     const { file } = answered(breaking('Good', unnamed), whole('Fair evening', unnamed));
     const chunks: string[] = [];
     const stream = new WritableStream<Uint8Array>({
@@ -156,7 +159,7 @@ describe('a download', () => {
     expect(ranges()).toEqual([null, 'bytes=4-', null]);
   });
 
-  it('refuses bytes that are compressed: nothing would tell whether all of them came', async () => {
+  it('rejects compressed bytes, because it could not check that all of them arrived', async () => {
     const gzip = { 'content-length': '3', 'content-encoding': 'gzip' };
     const { file } = answered(whole('Good', gzip));
     const refused = { code: 'DOWNLOAD_ENCODED', outcome: 'rejected' };
@@ -166,7 +169,7 @@ describe('a download', () => {
     expect((await inTime(ending(file.pipeTo(toNowhere)))).error).toMatchObject(refused);
   });
 
-  it('starts over in a browser where the bytes are compressed: their places mean nothing', async () => {
+  it('starts over in a browser when the bytes are compressed, because their offsets mean nothing', async () => {
     vi.stubGlobal('window', { document: {} });
     const gzip = { ...named, 'content-encoding': 'gzip' };
     const { text, ranges } = answered(breaking('Good', gzip), whole('Good morning', gzip));
@@ -174,7 +177,7 @@ describe('a download', () => {
     expect(ranges()).toEqual([null, null]);
   });
 
-  it('does not hold the length of compressed bytes against the file in a browser', async () => {
+  it('does not compare the length of compressed bytes with the file in a browser', async () => {
     vi.stubGlobal('window', { document: {} });
     const gzip = { 'content-length': '3', 'content-encoding': 'gzip' };
     expect(await answered(whole('Good morning', gzip)).text()).toBe('Good morning');
@@ -184,15 +187,15 @@ describe('a download', () => {
     ['a part that was not asked for', part('Good', 'bytes 0-3/12')],
     ['a page', whole('<html>Sign in</html>', { 'content-type': 'text/html' })],
     ['an answer without content', status(204)],
-  ])('is not made of %s', async (_, answer) => {
+  ])('does not use %s', async (_, answer) => {
     const { file } = answered(answer);
     const { error } = await inTime(ending(file.blob()));
     expect(error).toMatchObject({ name: 'UnexpectedResponseError', code: 'DOWNLOAD_FAILED' });
   });
 });
 
-describe('the waits of a download', () => {
-  it('are at most 30 s long when the server names no time', async () => {
+describe('the pauses of a download', () => {
+  it('last at most 30 s when the server names no time', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(1);
     const { file, asked } = answered(status(503));
     await inTime(ending(file.blob({ retries: 12 })));
@@ -201,13 +204,13 @@ describe('the waits of a download', () => {
     expect(waits.slice(-4)).toEqual([30_000, 30_000, 30_000, 30_000]);
   });
 
-  it('last ten minutes where the server asks for them', async () => {
+  it('last ten minutes when the server asks for them', async () => {
     const { text, asked } = answered(status(429, { 'retry-after': '600' }), whole('Good morning'));
     expect(await text()).toBe('Good morning');
     expect(asked[1]!.at - asked[0]!.at).toBe(600_000);
   });
 
-  it('are given up when the server asks for more', async () => {
+  it('end the download when the server asks for more', async () => {
     const { file, asked } = answered(status(429, { 'retry-after': '601' }));
     const { error } = await inTime(ending(file.blob()));
     expect(error).toMatchObject({ status: 429, retryAfterMs: 601_000 });

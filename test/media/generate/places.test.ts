@@ -55,8 +55,8 @@ function processes(duration: '8m' | '15m') {
   return { fake, leases, client };
 }
 
-describe('calls beside a queue, with a store that is shared', () => {
-  it('take places there, so that a queue in another process does not overfill the service', async () => {
+describe('direct calls next to a queue, with a shared store', () => {
+  it('take slots in the store, so that a queue in another process does not exceed the limit', async () => {
     const { fake, leases, client } = processes('8m');
     const jobs = await inTime(client('one').generate.video({ payload: videos(19) }));
     await inTime(client('one').generate.audio(speech()));
@@ -69,7 +69,7 @@ describe('calls beside a queue, with a store that is shared', () => {
     expect(fake.requests.filter(({ status }) => status === 429)).toEqual([]);
   });
 
-  it('give them back when the file has ended, and keep them while it is waited for', async () => {
+  it('release their slots when the file has ended, and keep them during the wait for it', async () => {
     const { leases, client } = processes('15m');
     const job = await inTime(client('one').generate.audio(speech()));
     const wait = job.waitForFile({ timeout: Infinity });
@@ -81,7 +81,7 @@ describe('calls beside a queue, with a store that is shared', () => {
     expect(leases.size).toBe(0);
   });
 
-  it('give them back after a refusal, and keep them where the outcome is unknown', async () => {
+  it('release their slots after a refusal, and keep them when the outcome is unknown', async () => {
     const { fake, leases, client } = processes('15m');
     fake.fail(videoEndpoint, { status: 400 });
     await inTime(ending(client('one').generate.video({ payload: videos(1) })));

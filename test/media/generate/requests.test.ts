@@ -15,8 +15,8 @@ function listening(answer: unknown = accepted) {
   return { requests, client: mediaOver(fetch) };
 }
 
-describe('what generate.video sends', () => {
-  it('is the body as it was given, with the key, as JSON', async () => {
+describe('the request of generate.video', () => {
+  it('has the given body as JSON, and the key', async () => {
     const { client, requests } = listening();
     const body = { file: 'Cats', payload: [video({ duration: 2, bgMusicVolume: 0 }), video()] };
     await client.generate.video(body);
@@ -31,7 +31,7 @@ describe('what generate.video sends', () => {
   it.each([
     ['a prompt', video({ prompt: ' \n\t ' }), 'prompt'],
     ['a script', video({ workflowType: 'script', content: '\u00A0 ' }), 'content'],
-  ])('is never %s of white space', async (_, job, field) => {
+  ])('is rejected with %s of white space', async (_, job, field) => {
     const { client, requests } = listening();
     const { error } = await ending(client.generate.video(job));
     expect(String(error)).toContain(`${field}\` must contain more than white space`);
@@ -50,7 +50,7 @@ describe('what generate.video sends', () => {
     ['another format', { workflowFormat: 'audio' }, 'workflowFormat'],
     ['another art style', { visuals: 'ai', artStyle: 'cubism' }, 'artStyle'],
     ['10 001 characters', { prompt: 'x'.repeat(10_001) }, 'prompt'],
-  ])('is not %s', async (_, more, field) => {
+  ])('is rejected with %s', async (_, more, field) => {
     const { client, requests } = listening();
     const payload = [video(), { ...video(), ...more } as VideoJob];
     const { error } = await ending(client.generate.video({ payload }));
@@ -62,7 +62,7 @@ describe('what generate.video sends', () => {
     expect(requests).toEqual([]);
   });
 
-  it('is one job where one is given', async () => {
+  it('has one job when one is given', async () => {
     const { client, requests } = listening({ ...accepted, data: { filesCreated: ['file_1'] } });
     const { workflowFormat, ...job } = video();
     const made = await client.generate.video(job);
@@ -70,7 +70,7 @@ describe('what generate.video sends', () => {
     expect(await requests[0]!.json()).toEqual({ payload: [{ ...job, workflowFormat }] });
   });
 
-  it('names the fields of one video as they were given', async () => {
+  it('reports a field of a single video under its own name', async () => {
     const { client, requests } = listening();
     const warnings: WarningEvent[] = [];
     client.on('warning', (warning) => warnings.push(warning));
@@ -93,7 +93,7 @@ describe('what generate.video sends', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('has the only format there is, where it is left out', async () => {
+  it('has the only valid format when it was left out', async () => {
     const { client, requests } = listening();
     const { workflowFormat, ...job } = video();
     await client.generate.video({ payload: [job, { ...job, workflowFormat: undefined }] });
@@ -101,7 +101,7 @@ describe('what generate.video sends', () => {
     expect(await requests[0]!.json()).toEqual({ payload: [complete, complete] });
   });
 
-  it('resolves to a list, which says so where it is taken for its one job', async () => {
+  it('resolves to a list, whose error explains when it is used as a job', async () => {
     const { client } = listening();
     const jobs = await client.generate.video({ payload: [video(), video()] });
     const asOne = jobs as unknown as { waitForFile(): void };
@@ -109,7 +109,7 @@ describe('what generate.video sends', () => {
     expect(Object.keys(jobs)).toEqual(['0', '1']);
   });
 
-  it('is not an empty payload', async () => {
+  it('is rejected with an empty payload', async () => {
     const { client, requests } = listening();
     const { error } = await ending(client.generate.video({ payload: [] }));
     expect(error).toMatchObject({ name: 'InvalidRequestError' });
@@ -120,16 +120,19 @@ describe('what generate.video sends', () => {
     [{ subtitlePresetId: 's', templateId: 't' }, '`payload[0].subtitlePresetId`'],
     [{ imageAnimationPreset: 'Mix' }, '`payload[0].imageAnimationPreset`'],
     [{ artStyle: 'anime' }, '`payload[0].artStyle`'],
-  ] as [object, string][])('is a warning when it has no effect: %j', async (more, words) => {
-    const { client, requests } = listening();
-    const warnings: WarningEvent[] = [];
-    client.on('warning', (warning) => warnings.push(warning));
-    await client.generate.video({ payload: [video(more)] });
-    expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining(words)]);
-    expect(requests).toHaveLength(1);
-  });
+  ] as [object, string][])(
+    'causes a warning when a field has no effect: %j',
+    async (more, words) => {
+      const { client, requests } = listening();
+      const warnings: WarningEvent[] = [];
+      client.on('warning', (warning) => warnings.push(warning));
+      await client.generate.video({ payload: [video(more)] });
+      expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining(words)]);
+      expect(requests).toHaveLength(1);
+    },
+  );
 
-  it('refuses more jobs than may be pending at one time', async () => {
+  it('must not have more jobs than may be pending at one time', async () => {
     const { fetch, requests } = answering(() => accepted);
     const payload = Array.from({ length: 21 }, () => video());
     const call = mediaOver(fetch, { rateLimit: {} }).generate.video({ payload });
@@ -146,7 +149,7 @@ describe('what generate.video sends', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('is a warning when a folder has two names, or one request two brand kits', async () => {
+  it('causes a warning when a folder has two names, or one request two brand kits', async () => {
     const { client } = listening();
     const warnings: string[] = [];
     client.on('warning', ({ message }) => warnings.push(message));
@@ -158,7 +161,7 @@ describe('what generate.video sends', () => {
     ]);
   });
 
-  it('may name a model that the document does not', async () => {
+  it('may have a model that is not in the document', async () => {
     const { client, requests } = listening();
     await client.generate.video({
       payload: [video({ visuals: 'ai', aiVideoModel: 'a-newer-model' } as object), video()],
@@ -167,8 +170,8 @@ describe('what generate.video sends', () => {
   });
 });
 
-describe('what generate.audio sends', () => {
-  it('is the body as it was given', async () => {
+describe('the request of generate.audio', () => {
+  it('has the given body', async () => {
     const { client, requests } = listening({ fileId: 'file_1' });
     const body = speech({
       voiceStyleId: null,
@@ -188,7 +191,7 @@ describe('what generate.audio sends', () => {
     [{ content: '' }, 'content'],
     [{ pronunciations: [{ original: 'SQL' }] }, 'pronunciations[0].replace'],
     [{ pronunciations: [{ original: '', replace: 'x' }] }, 'pronunciations[0].original'],
-  ])('is not %j', async (more, field) => {
+  ])('is rejected with %j', async (more, field) => {
     const { client, requests } = listening();
     const { error } = await ending(client.generate.audio(speech(more as object)));
     expect(error).toMatchObject({ name: 'InvalidRequestError', fieldErrors: [{ field }] });
@@ -196,8 +199,8 @@ describe('what generate.audio sends', () => {
   });
 });
 
-describe('what generate.status sends', () => {
-  it('is the id in the query, with the same header', async () => {
+describe('the request of generate.status', () => {
+  it('has the id in the query, and the same header', async () => {
     const { client, requests } = listening({ fileId: 'a b&c', status: 'queued' });
     const record = await client.generate.status({ fileId: 'a b&c' });
     expect(record.status).toBe('queued');
@@ -206,7 +209,7 @@ describe('what generate.status sends', () => {
     expect(requests[0]!.headers.get('content-type')).toBe('application/json');
   });
 
-  it('is read in and out of an envelope', async () => {
+  it('gets a response that is read with and without an envelope', async () => {
     const { client } = listening({ success: true, data: { fileId: 'file_1', status: 'success' } });
     expect(await client.generate.status({ fileId: 'file_1' })).toEqual({
       fileId: 'file_1',

@@ -16,7 +16,7 @@ async function warnings(run: (media: ReturnType<typeof mediaOver>) => PromiseLik
   return { heard, sent: (await requests[0]?.json()) as object };
 }
 
-it('a job of a video sends a field that is not documented, and asks what was meant', async () => {
+it('a video with an undocumented field is sent, with a suggestion in the warning', async () => {
   const job = { ...video, aspectratio: '9:16' };
   const { heard, sent } = await warnings((media) => media.generate.video({ payload: [job] }));
   expect(heard).toEqual([
@@ -25,13 +25,13 @@ it('a job of a video sends a field that is not documented, and asks what was mea
   expect(sent).toHaveProperty('payload[0].aspectratio', '9:16');
 });
 
-it('a request for videos does too', async () => {
+it('a request for several videos is, too', async () => {
   const body = { payload: [video], folderID: 'folder_1' };
   const { heard } = await warnings((media) => media.generate.video(body));
   expect(heard).toEqual([expect.stringMatching(/^`folderID` .* Did you mean `folderId`\?$/)]);
 });
 
-it('speech knows the words of other services', async () => {
+it('a field name of another service gets the right suggestion for speech', async () => {
   const body = { content: 'Hi', voiceId: 'v', speed: 1.5 };
   const { heard } = await warnings((media) => media.generate.audio(body));
   expect(heard).toEqual([expect.stringMatching(/^`speed` .* Did you mean `playbackRate`\?$/)]);

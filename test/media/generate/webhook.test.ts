@@ -16,13 +16,13 @@ function client(baseUrl?: string) {
 
 const remote = 'https://media.example.com';
 
-describe('a callback that a service elsewhere cannot make', () => {
+describe('a webhook that the service cannot reach', () => {
   it.each([
     ...['http://localhost:3000/done', 'https://app.localhost/done', 'http://127.0.0.1/done'],
     ...['http://10.1.2.3/done', 'http://172.20.0.1/done', 'http://192.168.1.7:8080/done'],
     ...['http://[::1]:3000/done', 'http://[fd00::1]/done', 'http://server/done'],
     ...['http://0.0.0.0:3000/done', 'http://169.254.1.1/done', 'http://shop.local/done'],
-  ])('is a warning, once for a client: %s', async (webhook) => {
+  ])('causes one warning per client: %s', async (webhook) => {
     const { warnings, speak } = client(remote);
     await speak(webhook);
     await speak(webhook);
@@ -32,7 +32,7 @@ describe('a callback that a service elsewhere cannot make', () => {
     ]);
   });
 
-  it('is one in a queue and in a long text too', async () => {
+  it('causes a warning in a queue and in a long text, too', async () => {
     const webhook = 'http://localhost:3000/done';
     const queued = client(remote);
     const jobs = [{ content: 'Hi!', voiceId: 'voice_1', webhook }];
@@ -51,7 +51,7 @@ describe('a callback that a service elsewhere cannot make', () => {
     ['a public number', remote, 'http://172.32.0.1/done'],
     ['a fake in memory', undefined, 'http://localhost:3000/done'],
     ['a fake on this machine', 'http://127.0.0.1:4010/media', 'http://localhost:3000/done'],
-  ])('is none with %s', async (_, baseUrl, webhook) => {
+  ])('causes none with %s', async (_, baseUrl, webhook) => {
     const { warnings, speak } = client(baseUrl);
     await speak(webhook);
     expect(warnings).toEqual([]);

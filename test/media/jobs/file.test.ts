@@ -25,14 +25,14 @@ async function oneFile(options: Parameters<typeof fakeService>[0] = {}) {
 }
 
 describe('a finished file', () => {
-  it('knows its id and address, and says no more in logs', async () => {
+  it('has its id and URL, and nothing else in logs', async () => {
     const { fake, file } = await oneFile();
     expect(file).toBeInstanceOf(MediaFile);
     expect(file.url).toBe(fake.files[0]!.download);
     expect(JSON.parse(JSON.stringify(file))).toEqual({ fileId: file.fileId, url: file.url });
   });
 
-  it('comes as a stream, a blob and in memory, with the same bytes', async () => {
+  it('has the same bytes as a stream, as a blob and in memory', async () => {
     const { file, content } = await oneFile();
     const streamed = new Response(await file.stream());
     expect(new Uint8Array(await streamed.arrayBuffer())).toEqual(content);
@@ -42,14 +42,14 @@ describe('a finished file', () => {
     expect(new Uint8Array(await file.arrayBuffer())).toEqual(content);
   });
 
-  it('comes in parts', async () => {
+  it('can be downloaded in parts', async () => {
     const { file, content } = await oneFile();
     const response = await file.response({ range: 'bytes=100-199' });
     expect(response.status).toBe(206);
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(content.slice(100, 200));
   });
 
-  it('is fetched without the key and the headers of the client', async () => {
+  it('is requested without the key and the headers of the client', async () => {
     const { fake, file } = await oneFile();
     await file.arrayBuffer();
     const { headers, status } = fake.requests.at(-1)!;
@@ -59,7 +59,7 @@ describe('a finished file', () => {
     expect(Object.keys(headers)).not.toContain('x-team');
   });
 
-  it('costs nothing of the rate limit', async () => {
+  it('is not charged to the rate limit', async () => {
     const { client, file } = await oneFile();
     const { used } = client.rateLimit.state()!;
     await file.arrayBuffer();
@@ -83,7 +83,7 @@ describe('a download that fails', () => {
     [204, 'UnexpectedResponseError'],
     [500, 'ServerError'],
     [503, 'ServerError'],
-  ])('with %i is a %s', async (status, name) => {
+  ])('with %i rejects with a %s', async (status, name) => {
     const { fake, file } = await oneFile();
     fake.fail(download, { status, times: Number.POSITIVE_INFINITY });
     const { error } = await inTime(ending(file.stream()));
@@ -99,7 +99,7 @@ describe('a download that fails', () => {
     ['once by default', undefined, 9],
     ['as often as asked', 2, 3],
     ['not at all if asked', 0, 1],
-  ])('is tried again: %s', async (_, retries, expected) => {
+  ])('is retried: %s', async (_, retries, expected) => {
     const { fake, file } = await oneFile();
     fake.fail(download, { status: 503, times: Number.POSITIVE_INFINITY });
     const { error } = await inTime(ending(file.blob({ retries })));
@@ -114,7 +114,7 @@ describe('a download that fails', () => {
     expect(new Uint8Array(await inTime(file.arrayBuffer()))).toEqual(content);
   });
 
-  it('waits as long as the server asks', async () => {
+  it('is retried after the time that the server asks for', async () => {
     const { fake, file, content } = await oneFile();
     fake.fail(download, { status: 429, retryAfter: 90 });
     const at = Date.now();
@@ -124,7 +124,7 @@ describe('a download that fails', () => {
   });
 
   it.each([400, 401, 403, 404, 405, 409, 410, 451])(
-    'with %i is tried with a new URL, after one status check',
+    'with %i is retried with a new URL, after one status check',
     async (status) => {
       const { fake, file, content } = await oneFile();
       const fresh = file.url.replace('.mp3', '-2.mp3');
@@ -138,7 +138,7 @@ describe('a download that fails', () => {
   );
 
   it.each([408, 416, 429, 500, 503])(
-    'with %i is tried again without a status check: the address is not to blame',
+    'with %i is retried without a status check, because the URL is still valid',
     async (status) => {
       const { fake, file, content } = await oneFile();
       fake.fail(download, { status });
@@ -148,7 +148,7 @@ describe('a download that fails', () => {
     },
   );
 
-  it('with 403 keeps its own error when the address is still the same', async () => {
+  it('with 403 rejects with its own error when the URL has not changed', async () => {
     const { fake, file } = await oneFile();
     fake.fail(download, { status: 403 });
     const before = checks(fake.requests);
@@ -156,14 +156,14 @@ describe('a download that fails', () => {
     expect(checks(fake.requests)).toBe(before + 1);
   });
 
-  it('with 403 keeps its own error when the status cannot be read', async () => {
+  it('with 403 rejects with its own error when the status check fails', async () => {
     const { fake, file } = await oneFile();
     fake.fail(download, { status: 403 });
     fake.fail(statusEndpoint, { status: 404, times: Number.POSITIVE_INFINITY });
     expect((await inTime(ending(file.blob()))).error).toMatchObject({ status: 403 });
   });
 
-  it('without a connection is a ConnectionError with its cause', async () => {
+  it('without a connection rejects with a ConnectionError and its cause', async () => {
     const { fake, file } = await oneFile();
     fake.fail(download, { drop: true, times: Number.POSITIVE_INFINITY });
     const { error } = await inTime(ending(file.blob()));
@@ -172,7 +172,7 @@ describe('a download that fails', () => {
   });
 
   it.each(['blob', 'arrayBuffer', 'stream'] as const)(
-    'in the middle goes on where it broke (%s)',
+    'in the middle is resumed at the same byte (%s)',
     async (method) => {
       const { fake, file, content } = await oneFile();
       fake.fail(download, { truncate: true });
@@ -184,7 +184,7 @@ describe('a download that fails', () => {
     },
   );
 
-  it('by an abort rejects with its reason', async () => {
+  it('because of an abort rejects with its reason', async () => {
     const { fake, file } = await oneFile();
     const before = AbortSignal.abort('before');
     expect((await inTime(ending(file.blob({ signal: before })))).error).toBe('before');
@@ -216,7 +216,7 @@ describe('a copy of a file', () => {
     return { stream, ends, bytes: () => new Uint8Array(Buffer.concat(chunks)) };
   }
 
-  it('arrives whole over a broken connection, and the stream is closed', async () => {
+  it('is complete after a broken connection, and closes the stream', async () => {
     const { fake, file, content } = await oneFile();
     fake.fail(download, { truncate: true, times: 2 });
     const { stream, ends, bytes } = store();
@@ -225,7 +225,7 @@ describe('a copy of a file', () => {
     expect(ends).toEqual(['closed']);
   });
 
-  it('arrives whole where the server knows no parts', async () => {
+  it('is complete when the server does not support ranges', async () => {
     const { fake, file, content } = await oneFile({ ranges: false });
     fake.fail(download, { truncate: true });
     const { stream, bytes } = store();
@@ -248,7 +248,7 @@ describe('a copy of a file', () => {
   it.each([
     ['a stream of Node.js', () => new PassThrough(), 'got a stream of Node.js'],
     ['nothing', () => undefined, 'got'],
-  ])('says what to use instead of %s', async (_, streamOf, words) => {
+  ])('rejects %s with an error that names the alternative', async (_, streamOf, words) => {
     const { fake, file } = await oneFile();
     const stream = streamOf() as unknown as WritableStream<Uint8Array>;
     const { error } = await inTime(ending(file.pipeTo(stream)));
@@ -259,14 +259,14 @@ describe('a copy of a file', () => {
     expect(fake.requests.filter(({ endpoint }) => endpoint === download)).toEqual([]);
   });
 
-  it('ends when the other side refuses more', async () => {
+  it('ends when the stream rejects a write', async () => {
     const { file } = await oneFile();
     const full = new Error('The disk is full.');
     const stream = new WritableStream<Uint8Array>({ write: () => Promise.reject(full) });
     expect((await inTime(ending(file.pipeTo(stream)))).error).toBe(full);
   });
 
-  it('hears an abort while the other side is busy', async () => {
+  it('can be aborted while the stream is busy', async () => {
     const { file } = await oneFile();
     const controller = new AbortController();
     const stream = new WritableStream<Uint8Array>({
@@ -278,7 +278,7 @@ describe('a copy of a file', () => {
     expect((await copy).error).toBe('enough');
   });
 
-  it('lets go of the connection when nobody reads the stream any more', async () => {
+  it('closes the connection when the reader of the stream cancels', async () => {
     const { file } = await oneFile();
     const stream = await inTime(file.stream());
     await stream.cancel();

@@ -37,7 +37,7 @@ describe('a call that may still be answered', () => {
     return { fake, client: media({ journal }) };
   }
 
-  it('is seen at once after a kill, and is unknown when its time is over', async () => {
+  it('is listed right after a kill, and is unknown when its claim has expired', async () => {
     const { client } = await killed();
     const { jobs, unknown, mayBeAnswered } = await client.resumeAll();
     expect([jobs, unknown]).toEqual([[], []]);
@@ -55,7 +55,7 @@ describe('a call that may still be answered', () => {
     expect(later.unknown).toMatchObject([{ id: mayBeAnswered[0]!.id, jobs: videos(2) }]);
   });
 
-  it('is not dismissed and not resolved while it may be answered', async () => {
+  it('cannot be dismissed or resolved', async () => {
     const { client } = await killed();
     const [call] = (await client.journal.pending()).mayBeAnswered;
     const refused = { code: 'ONCE_UNDER_WAY', outcome: 'not-sent' };
@@ -69,7 +69,7 @@ describe('a call that may still be answered', () => {
 });
 
 describe('an unknown call', () => {
-  it('can be resolved: its jobs are followed, and nothing is submitted again', async () => {
+  it('can be resolved: its files are waited for, and nothing is submitted again', async () => {
     const { fake, client, intent, run } = await withLostCall(2);
     const fileIds = filesOf(fake).map(({ fileId }) => fileId);
     await client.journal.resolve(intent.id, fileIds);
@@ -81,7 +81,7 @@ describe('an unknown call', () => {
     expect(filesOf(fake)).toHaveLength(2);
   });
 
-  it('can be resolved in part: `null` stays unknown', async () => {
+  it('can be resolved in part: the job with `null` stays unknown', async () => {
     const { fake, client, intent, run } = await withLostCall(2);
     const [, second] = filesOf(fake);
     await client.journal.resolve(intent.id, [null, second!.fileId]);
@@ -104,14 +104,14 @@ describe('an unknown call', () => {
     ['too few ids', ['file_000002']],
     ['too many ids', ['file_000002', 'file_000003', 'file_000004']],
     ['the same id twice', ['file_000002', 'file_000002']],
-  ])('is not resolved with %s', async (_, fileIds) => {
+  ])('cannot be resolved with %s', async (_, fileIds) => {
     const { client, intent } = await withLostCall(2);
     const { error } = await ending(client.journal.resolve(intent.id, fileIds));
     expect(error).toMatchObject({ name: 'InvalidRequestError' });
     expect((await client.journal.pending()).unknown).toHaveLength(1);
   });
 
-  it('that is not there cannot be resolved', async () => {
+  it('that does not exist cannot be resolved', async () => {
     const client = fakeService().media({ journal: memoryJournal() });
     const { error } = await ending(client.journal.resolve('nothing', []));
     expect(error).toMatchObject({ code: 'CALL_UNKNOWN', outcome: 'not-sent' });
@@ -119,7 +119,7 @@ describe('an unknown call', () => {
 });
 
 describe('a file in the journal', () => {
-  it('can be dismissed: nobody is told of it again', async () => {
+  it('can be dismissed: it is no longer listed', async () => {
     const { media } = fakeService();
     const client = media({ journal: memoryJournal() });
     const [job] = await inTime(client.generate.video({ payload: [video()] }));

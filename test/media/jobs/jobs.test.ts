@@ -16,7 +16,7 @@ import {
 useFakeTime();
 
 describe('generate.video', () => {
-  it('resolves to one handle per job, in submitted order', async () => {
+  it('resolves to one job handle per job, in submitted order', async () => {
     const { fake, media } = fakeService();
     const payload = ['a', 'b', 'c'].map((fileName) => video({ fileName }));
     const jobs = await inTime(media().generate.video({ payload }));
@@ -28,7 +28,7 @@ describe('generate.video', () => {
     }
   });
 
-  it('hands on the response', async () => {
+  it('returns the response', async () => {
     const { media } = fakeService();
     const { data, response } = await inTime(
       media()
@@ -68,7 +68,7 @@ describe('generate.video', () => {
     ['nothing', null],
     ['a text', '"done"'],
     ['true', 'true'],
-  ])('rejects %s for an answer with an error of ours', async (_, body) => {
+  ])('rejects the response %s with a PostreelError', async (_, body) => {
     const answer = () =>
       typeof body === 'string'
         ? new Response(body, { headers: { 'content-type': 'application/json' } })
@@ -92,7 +92,7 @@ describe('generate.video', () => {
 });
 
 describe('generate.audio', () => {
-  it('resolves to one handle', async () => {
+  it('resolves to one job handle', async () => {
     const { fake, media } = fakeService();
     const job = await inTime(media().generate.audio(speech()));
     expect(job).toMatchObject({ fileId: fake.files[0]!.fileId, kind: 'audio' });
@@ -100,7 +100,7 @@ describe('generate.audio', () => {
   });
 
   it.each([{ fileId: 7 }, { success: true, data: { fileId: '7' } }])(
-    'reads the id out of %j',
+    'reads the id in %j',
     async (body) => {
       const { fetch } = answering(() => body);
       const job = await inTime(mediaOver(fetch).generate.audio(speech()));
@@ -108,15 +108,18 @@ describe('generate.audio', () => {
     },
   );
 
-  it.each([{}, { fileId: '' }, { fileId: {} }, [], null])('rejects the answer %j', async (body) => {
-    const { fetch } = answering(() => body);
-    const { error } = await inTime(ending(mediaOver(fetch).generate.audio(speech())));
-    expect(error).toMatchObject({ code: 'FILE_IDS_MISSING', outcome: 'unknown', fileIds: [] });
-  });
+  it.each([{}, { fileId: '' }, { fileId: {} }, [], null])(
+    'rejects the response %j',
+    async (body) => {
+      const { fetch } = answering(() => body);
+      const { error } = await inTime(ending(mediaOver(fetch).generate.audio(speech())));
+      expect(error).toMatchObject({ code: 'FILE_IDS_MISSING', outcome: 'unknown', fileIds: [] });
+    },
+  );
 });
 
-describe('a handle', () => {
-  it('looks once with status()', async () => {
+describe('a job handle', () => {
+  it('makes one status check with status()', async () => {
     const { fake, media } = fakeService();
     const job = await inTime(media().generate.audio(speech()));
     const record = await inTime(job.status());
@@ -127,7 +130,7 @@ describe('a handle', () => {
     });
   });
 
-  it('is found again from what JSON kept of it', async () => {
+  it('is restored from its JSON', async () => {
     const { media } = fakeService();
     const [job] = await inTime(media().generate.video({ payload: [video()] }));
     const kept = JSON.parse(JSON.stringify(job)) as JobRecord;
@@ -139,7 +142,7 @@ describe('a handle', () => {
     expect(file.fileId).toBe(job!.fileId);
   });
 
-  it('keeps the pace of its kind after that', async () => {
+  it('keeps the intervals of its kind after that', async () => {
     const { media } = fakeService({ durations: () => '5h' });
     const job = media().job({ fileId: 'file_x', kind: 'audio' });
     const made = await inTime(media().generate.audio(speech()));
@@ -149,7 +152,7 @@ describe('a handle', () => {
   });
 
   it.each(['https://app.example.com', 'https://app.example.com/'])(
-    'knows its editor with the appUrl %s',
+    'has the URL of its editor with the appUrl %s',
     async (appUrl) => {
       const { media } = fakeService();
       const client = media({ appUrl });
@@ -162,13 +165,13 @@ describe('a handle', () => {
     },
   );
 
-  it('knows no editor without it', () => {
+  it('has no editor URL without an appUrl', () => {
     const job = fakeService().media().job({ fileId: 'file_1', kind: 'video' });
     expect(job.editorUrl).toBeUndefined();
   });
 });
 
-it('never sends a generate call twice by itself', async () => {
+it('a generate call is never repeated automatically', async () => {
   const { fake, media } = fakeService();
   fake.fail(videoEndpoint, { loseAnswer: true, times: 9 });
   const { error } = await inTime(ending(media().generate.video({ payload: [video()] })));
@@ -176,9 +179,12 @@ it('never sends a generate call twice by itself', async () => {
   expect(fake.requests).toHaveLength(1);
 });
 
-it.each(['image', 5, null])('a job of the kind %j is refused by its name', (kind) => {
-  const { media } = fakeService();
-  expect(() => media().job({ fileId: 'file_1', kind: kind as never })).toThrow(
-    "`kind` must be 'video' or 'audio'",
-  );
-});
+it.each(['image', 5, null])(
+  'a job of the kind %j is rejected, and the error names the kind',
+  (kind) => {
+    const { media } = fakeService();
+    expect(() => media().job({ fileId: 'file_1', kind: kind as never })).toThrow(
+      "`kind` must be 'video' or 'audio'",
+    );
+  },
+);

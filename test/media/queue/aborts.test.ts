@@ -2,7 +2,7 @@ import { MediaClient, memoryJournal, type JournalStore } from 'postreel';
 import { createFakeMedia } from 'postreel/testing';
 import { expect, it } from 'vitest';
 
-it('an abort while the journal hears of a saved file rejects the queue with its reason', async () => {
+it('an abort while a saved file is written to the journal rejects the queue with its reason', async () => {
   const fake = createFakeMedia({ durations: ({ settings }) => `${Number(settings['content'])}m` });
   const reason = new Error('the process is asked to stop');
   const controller = new AbortController();

@@ -11,7 +11,7 @@ const codes = (results: readonly { error?: unknown }[]) =>
   results.map(({ error }) => (error as { code?: string } | undefined)?.code);
 
 describe('pause() and resume()', () => {
-  it('submit no more, follow what is in progress, and go on', async () => {
+  it('stop submitting, wait for the jobs in progress, and continue', async () => {
     const { fake, media } = fakeService({ durations: () => '2m' });
     const queue = media().queue(videos(40));
     const results = collect(queue);
@@ -24,7 +24,7 @@ describe('pause() and resume()', () => {
     expect((await inTime(results)).filter(({ file }) => file)).toHaveLength(40);
   });
 
-  it('may come before the first step', async () => {
+  it('can be called before the queue is iterated', async () => {
     const { fake, media } = fakeService();
     const queue = media().queue(videos(3));
     queue.pause();
@@ -37,7 +37,7 @@ describe('pause() and resume()', () => {
 });
 
 describe('drain()', () => {
-  it('finishes what is in progress, submits no more, and ends', async () => {
+  it('waits for the jobs in progress, submits no more, and ends the queue', async () => {
     const { fake, media } = fakeService({ durations: () => '2m' });
     const queue = media().queue(videos(60));
     const results = collect(queue);
@@ -49,7 +49,7 @@ describe('drain()', () => {
     expect(fake.files).toHaveLength(20);
   });
 
-  it('before the first step ends at once, without a call', async () => {
+  it('before the queue is iterated ends it at once, without a call', async () => {
     const { fake, media } = fakeService();
     const queue = media().queue(videos(3));
     queue.drain();
@@ -58,9 +58,9 @@ describe('drain()', () => {
   });
 });
 
-describe('a call that has not left', () => {
+describe('a call that has not been sent', () => {
   it.each(['drain', 'pause'] as const)(
-    'comes back at %s, while it waits for a rate limit that other processes use up',
+    'is cancelled by %s while it waits for a rate limit that other processes use up',
     async (what) => {
       const { fake, media } = fakeService();
       const { store } = memoryStore();
@@ -87,7 +87,7 @@ describe('a call that has not left', () => {
     },
   );
 
-  it('comes back at drain() while its claim is written, and leaves no claim behind', async () => {
+  it('is cancelled by drain() while its claim is written, and leaves no claim in the journal', async () => {
     const { fake, media } = fakeService();
     const memory = memoryJournal();
     const journal = {
@@ -117,14 +117,14 @@ describe('a spending cap', () => {
     expect(codes(results).filter((code) => code === 'SPENDING_CAP')).toHaveLength(23);
   });
 
-  it('does not count what was refused', async () => {
+  it('does not count refused jobs', async () => {
     const { fake, media } = fakeService();
     fake.fail('POST /v1/generate/video', { status: 429 });
     const results = await inTime(collect(media().queue(videos(1), { maxJobs: 1 })));
     expect(results.filter(({ file }) => file)).toHaveLength(1);
   });
 
-  it('is not reached while the last call is under way, and may come back', async () => {
+  it('is not reached while the last call is in flight, because its jobs may be refused', async () => {
     const { fake, media } = fakeService();
     const memory = memoryJournal();
     const [known, fresh] = videos(2);
@@ -143,7 +143,7 @@ describe('a spending cap', () => {
     expect(fake.files).toHaveLength(2);
   });
 
-  it('that is reached ends what is left at once, also behind jobs of an earlier run', async () => {
+  it('that is reached ends the remaining jobs at once, also after jobs of an earlier run', async () => {
     const { fake, media } = fakeService();
     const journal = memoryJournal();
     const input = videos(4);
@@ -155,7 +155,7 @@ describe('a spending cap', () => {
   });
 
   it.each([{ maxJobs: Number.NaN }, { maxJobs: -1 }])(
-    'of %j is refused before the network',
+    'of %j is rejected before a request is sent',
     async (options) => {
       const { fake, media } = fakeService();
       const run = inTime(collect(media().queue(videos(1), options)));
@@ -165,11 +165,11 @@ describe('a spending cap', () => {
   );
 });
 
-describe('what a queue tells', () => {
+describe('the progress of a queue', () => {
   it.each([
     ['a list, from the start', videos(130), 130],
     ['a stream, once it has been read', streamOf(videos(130)), undefined],
-  ])('of all jobs of %s: how many there are', async (_, jobs, first) => {
+  ])('has the total for %s', async (_, jobs, first) => {
     const { media } = fakeService();
     const seen: QueueProgress[] = [];
     const onProgress = (progress: QueueProgress) => seen.push(progress);

@@ -38,8 +38,8 @@ async function slowly(queue: MediaQueue, delayMs: number): Promise<number> {
   return Date.now() - startedAt;
 }
 
-describe('whoever is slow with the results', () => {
-  it('holds up no call: the places are filled meanwhile', async () => {
+describe('a caller that takes the results slowly', () => {
+  it('does not delay any call', async () => {
     const alone = fakeService({ durations: () => '2m' });
     await inTime(collect(alone.media().queue(videos(60))));
     const { fake, media } = fakeService({ durations: () => '2m' });
@@ -52,7 +52,7 @@ describe('whoever is slow with the results', () => {
     expect(lastCall(fake)).toBeLessThan(lastCall(alone.fake) + 60_000);
   });
 
-  it('ends up with what was made: no more is handed in while a call’s worth of results lies there', async () => {
+  it('stops the submitting of jobs while twenty results wait', async () => {
     const { fake, media } = fakeService({ durations: () => '1m' });
     const queue = media().queue(videos(200))[Symbol.asyncIterator]();
     await inTime(queue.next());
@@ -68,7 +68,7 @@ describe('whoever is slow with the results', () => {
     await queue.return?.();
   });
 
-  it('hears an abort at the next step, and nothing is handed in after it', async () => {
+  it('gets the reason of an abort at the next step, and nothing is submitted after it', async () => {
     const { fake, media } = fakeService({ durations: () => '1m' });
     const controller = new AbortController();
     const queue = media().queue(videos(100), { signal: controller.signal });
@@ -83,7 +83,7 @@ describe('whoever is slow with the results', () => {
 });
 
 describe('the order of a queue', () => {
-  it('goes by the length of a script, too', async () => {
+  it('depends on the length of a script', async () => {
     const { fake, media } = fakeService();
     const lengths = [300, 9_000, 1_000, 5_000];
     const scripts = lengths.map((length) =>
@@ -94,7 +94,7 @@ describe('the order of a queue', () => {
     expect(sent).toEqual([9_000, 5_000, 1_000, 300]);
   });
 
-  it('goes by the length of a text to speak and by its playback rate', async () => {
+  it('depends on the length of a text to speak and on its playback rate', async () => {
     const { fake, media } = fakeService();
     const texts = [
       speech({ content: 'x'.repeat(1_000) }),
@@ -129,21 +129,21 @@ describe('the order of a queue', () => {
   it.each([
     ['400 jobs of a list', (jobs: VideoJob[]) => jobs, 399],
     ['20 of a generator', (jobs: VideoJob[]) => jobs.values(), 19],
-  ])('looks %s ahead, and no further', async (_, input, last) => {
+  ])('covers at most %s at a time', async (_, input, last) => {
     const prompts = await firstCall(input, last);
     expect(prompts[0]).toBe(last);
     expect(prompts).not.toContain(last + 1);
   });
 });
 
-it('a long video is waited for, however long it takes', async () => {
+it('the queue waits for a long video', async () => {
   const { fake, media } = fakeService({ durations: () => '45m' });
   const results = await inTime(collect(media().queue(videos(2))));
   expect(results.filter(({ file }) => file)).toHaveLength(2);
   expect(fake.requests.filter(({ status }) => status === 429)).toEqual([]);
 });
 
-it('a job with a `timeout` of its own ends with it, and keeps its slot', async () => {
+it('a job that exceeds the `timeout` fails and keeps its slot', async () => {
   const { fake, media } = fakeService({ durations: () => '35m' });
   const options = { timeout: 30 * 60_000, concurrency: 1 };
   const results = await inTime(collect(media().queue(videos(2), options)));
@@ -156,7 +156,7 @@ it('a job with a `timeout` of its own ends with it, and keeps its slot', async (
 
 describe('jobs that fail at once', () => {
   it.each(['the key is refused', 'the jobs are invalid'])(
-    'are read as their results are taken: %s',
+    'are read only as fast as their results are taken: %s',
     async (what) => {
       const { media } = fakeService();
       let read = 0;

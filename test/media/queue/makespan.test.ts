@@ -9,7 +9,7 @@ it.each([
   { count: 100, runs: 2, median: 1.15, p95: 1.2 },
   { count: 400, runs: 1, median: 1.15, p95: 1.16 },
 ])(
-  'makes $count videos within every limit, in $median times the least time possible ($runs runs)',
+  'makes $count videos within every limit, in $median times the minimum time ($runs runs)',
   async ({ count, runs, median, p95 }) => {
     const seen: Run[] = [];
     for (let seed = 1; seed <= runs; seed++) {

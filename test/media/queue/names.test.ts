@@ -39,7 +39,7 @@ describe('the name of a job', () => {
     expect(fake.files).toHaveLength(1);
   });
 
-  it('is the same with the only format there is or without it', async () => {
+  it('is the same with and without the only valid format', async () => {
     const { fake, run } = namedQueue();
     const { workflowFormat, ...job } = video();
     const [first] = await run([job]);
@@ -49,7 +49,7 @@ describe('the name of a job', () => {
     expect(fake.files.map(({ settings }) => settings['workflowFormat'])).toEqual(['video']);
   });
 
-  it('is the same for fields in lists and in records within records', async () => {
+  it('is the same for any order of the fields of nested records', async () => {
     const { fake, run } = namedQueue();
     const pairs = [{ original: 'GIF', replace: 'jif' }];
     await run([speech({ pronunciations: pairs })]);
@@ -64,14 +64,14 @@ describe('the name of a job', () => {
     expect(fake.files).toHaveLength(1);
   });
 
-  it('is another one for another job', async () => {
+  it('differs for another job', async () => {
     const { fake, run } = namedQueue();
     await run([video({ prompt: 'Cats' })]);
     await run([video({ prompt: 'Dogs' })]);
     expect(fake.files).toHaveLength(2);
   });
 
-  it('is the same with another callback, whose address may be signed anew for each run', async () => {
+  it('is the same with another webhook, because its URL may be signed for each run', async () => {
     const { fake, run } = namedQueue();
     await run([speech({ webhook: 'https://a.example/hook?nonce=1' })]);
     const [again] = await run([speech({ webhook: 'https://a.example/hook?nonce=2' })]);
@@ -84,7 +84,7 @@ describe('the name of a job', () => {
     ['', 'an empty text'],
     [7, 'a number'],
     [Promise.resolve('a'), 'a promise: `await` it first'],
-  ])('is a text: the key %s is refused', async (key, what) => {
+  ])('must be a text: the key %s is rejected', async (key, what) => {
     const { fake, run } = namedQueue();
     const [result] = await run([video()], { key: () => key as string });
     expect(result!.error).toMatchObject({
@@ -95,7 +95,7 @@ describe('the name of a job', () => {
     expect(fake.files).toEqual([]);
   });
 
-  it('that stands for other content is refused, never answered with a file', async () => {
+  it('that belongs to other content is rejected, never answered with a file', async () => {
     const { fake, run } = namedQueue();
     const key = (job: MediaJob) => ('fileName' in job ? String(job.fileName) : '');
     await run([video({ fileName: 'intro', prompt: 'Cats' })], { key });
@@ -106,7 +106,7 @@ describe('the name of a job', () => {
     expect(fake.files).toHaveLength(1);
   });
 
-  it('counts equal jobs, whatever stands between them', async () => {
+  it('numbers equal jobs, also when other jobs are between them', async () => {
     const { fake, run } = namedQueue();
     const [cats, dogs] = [video({ prompt: 'Cats' }), video({ prompt: 'Dogs' })];
     await run([cats, cats]);
@@ -114,14 +114,14 @@ describe('the name of a job', () => {
     expect(fake.files).toHaveLength(3);
   });
 
-  it('must not come twice as a key', async () => {
+  it('must not be used twice as a key', async () => {
     const { fake, run } = namedQueue();
     const results = await run(videos(2), { key: () => 'same' });
     expect(codes(results)).toEqual([undefined, 'DUPLICATE_KEY']);
     expect(fake.files).toHaveLength(1);
   });
 
-  it('that the caller cannot tell fails that job alone', async () => {
+  it('fails only its job when the `key` function throws', async () => {
     const { fake, run } = namedQueue();
     const key = ({ prompt }: { prompt?: string }) => {
       if (prompt === '1') {
@@ -140,7 +140,7 @@ describe('the name of a job', () => {
 });
 
 describe('two runs of one named queue at the same time', () => {
-  it('have one entry for a file, at its further end, and warn of nothing', async () => {
+  it('have one entry for a file, in its latest state, and emit no warning', async () => {
     const { media, journal } = namedQueue({ durations: () => '1m' });
     const warnings: string[] = [];
     const client = (more: MediaOptions = {}) => {
@@ -172,7 +172,7 @@ describe('two runs of one named queue at the same time', () => {
     }
   });
 
-  it('submit each job once when one starts while the answer to the other is under way', async () => {
+  it('submit each job once when one starts while the call of the other is in flight', async () => {
     const { fake, media, journal } = namedQueue();
     fake.fail(videoEndpoint, { slow: 20_000 });
     const start = () => collect(media({ journal }).queue(videos(5), { name: 'batch' }));
@@ -221,7 +221,7 @@ describe('jobs that failed in an earlier run', () => {
 });
 
 describe('a resumed queue', () => {
-  it('puts the rest into the folder of the first run', async () => {
+  it('puts the remaining videos into the folder of the first run', async () => {
     const { fake, media, journal } = namedQueue({ durations: () => '5m' });
     const controller = new AbortController();
     const { signal } = controller;

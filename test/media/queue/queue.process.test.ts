@@ -12,7 +12,7 @@ const script = `
   console.log('finished', all.length);
 `;
 
-it('a bare top-level await keeps the process alive to the end, and nothing keeps it longer', async () => {
+it('a top-level await keeps the process alive until the queue ends, and not longer', async () => {
   const end = await withServices((run) => run(['--input-type=module', '-e', script]));
   expect(end.output.trim().split('\n').sort()).toEqual([
     '0 file_000001',

@@ -48,7 +48,7 @@ const payloads = ({ requests }: FakeMedia) =>
     .map(({ body }) => body as { payload: { prompt: string }[]; folderId?: string });
 
 describe('a queue', () => {
-  it('yields every file as it comes, with its index, job and input', async () => {
+  it('yields every file when it is finished, with its index, job and input', async () => {
     const { fake, media } = fakeService({
       durations: (file) => `${9 - Number(file.settings.prompt)}m`,
     });
@@ -66,7 +66,7 @@ describe('a queue', () => {
     expect(payloads(fake).map(({ payload }) => payload.length)).toEqual([1, 4]);
   });
 
-  it('keeps inside both limits, whatever it is given', async () => {
+  it('keeps to both limits for every input', async () => {
     const { fake, media } = fakeService();
     const input = videos(70, (index) => ({ duration: 1 + (index % 7) / 2 }));
     const results = await inTime(collect(media().queue(input)));
@@ -77,7 +77,7 @@ describe('a queue', () => {
     expect(pending).toBeLessThanOrEqual(20);
   });
 
-  it('hands in the longest first', async () => {
+  it('submits the longest first', async () => {
     const { fake, media } = fakeService();
     const input = videos(40, (index) => ({ duration: 1 + index / 10 }));
     await inTime(collect(media().queue(input)));
@@ -87,7 +87,7 @@ describe('a queue', () => {
     expect(order).toEqual(videos(40).map((_, index) => 39 - index));
   });
 
-  it('puts all videos into one folder: its own, or the one it is given', async () => {
+  it('puts all videos into one folder: a new one, or the given one', async () => {
     const { fake, media } = fakeService();
     await inTime(collect(media().queue(videos(45))));
     expect(new Set(fake.files.map(({ folderId }) => folderId)).size).toBe(1);
@@ -99,14 +99,14 @@ describe('a queue', () => {
     );
   });
 
-  it.each([1, 2, 7])('makes at most %i at one time when told so', async (concurrency) => {
+  it.each([1, 2, 7])('makes at most %i at one time with `concurrency`', async (concurrency) => {
     const { fake, media } = fakeService({ durations: () => '2m' });
     const results = await inTime(collect(media().queue(videos(9), { concurrency })));
     expect(results.filter(({ file }) => file)).toHaveLength(9);
     expect(extremes(fake).pending).toBe(concurrency);
   });
 
-  it('takes videos and texts to speak in one input', async () => {
+  it('accepts videos and texts to speak in one input', async () => {
     const { fake, media } = fakeService();
     const input: MediaJob[] = [video(), speech(), video(), speech({ content: 'Good night!' })];
     const results = await inTime(collect(media().queue(input)));
@@ -124,13 +124,13 @@ describe('a queue', () => {
     expect(extremes(fake)).toMatchObject({ refused: 0, inWindow: 10 });
   });
 
-  it('of nothing is over at once, without a call', async () => {
+  it('without jobs ends at once, without a call', async () => {
     const { fake, media } = fakeService();
     expect(await inTime(collect(media().queue([])))).toEqual([]);
     expect(fake.requests).toEqual([]);
   });
 
-  it('is iterated once: another time would pay for everything again', async () => {
+  it('can be iterated only once, because every job would be paid for again', async () => {
     const { fake, media } = fakeService();
     const queue = media().queue(videos(3));
     await inTime(collect(queue));
@@ -147,7 +147,7 @@ describe('a queue', () => {
 });
 
 describe('the input of a queue', () => {
-  it('may be asynchronous, and its calls carry what is there', async () => {
+  it('may be asynchronous, and each call contains the jobs read so far', async () => {
     const { fake, media } = fakeService();
     // eslint-disable-next-line @typescript-eslint/require-await -- a stream that is always ready
     async function* source() {
@@ -164,7 +164,7 @@ describe('the input of a queue', () => {
     ).toEqual([1, 19]);
   });
 
-  it('may be slow: what is there does not wait for the rest', async () => {
+  it('may be slow: the jobs read so far do not wait for the rest', async () => {
     const { fake, media } = fakeService({ durations: () => '1m' });
     async function* source() {
       for (const job of videos(3)) {
@@ -180,7 +180,7 @@ describe('the input of a queue', () => {
     }
   });
 
-  it('may be endless: only a stretch is read ahead', async () => {
+  it('may be endless: only a limited number of jobs is prefetched', async () => {
     const { media } = fakeService();
     let read = 0;
     let isClosed = false;
@@ -207,7 +207,7 @@ describe('the input of a queue', () => {
     expect(isClosed).toBe(true);
   });
 
-  it('that throws ends the queue with its error, once what was read is finished', async () => {
+  it('that throws ends the queue with its error, once the jobs read before are finished', async () => {
     const { media } = fakeService();
     async function* source() {
       yield* videos(3);
@@ -226,7 +226,7 @@ describe('the input of a queue', () => {
 });
 
 describe('the progress of a queue', () => {
-  it('is told with every change', async () => {
+  it('is reported after every change', async () => {
     const { fake, media } = fakeService();
     fake.outcome({ status: 'error' });
     const seen: QueueProgress[] = [];
@@ -246,7 +246,7 @@ describe('the progress of a queue', () => {
     }
   });
 
-  it('may be told to a callback that throws', async () => {
+  it('is reported although the callback throws', async () => {
     const { media } = fakeService();
     const onProgress = () => {
       throw new Error('a bug of the caller');
@@ -256,7 +256,7 @@ describe('the progress of a queue', () => {
 });
 
 describe('two queues', () => {
-  it('of one project share the places and the calls', async () => {
+  it('of one project share the slots and the calls', async () => {
     const { fake, media } = fakeService();
     const queues = [media().queue(videos(30)), media().queue(videos(30))];
     const results = await inTime(Promise.all(queues.map(collect)));
@@ -266,7 +266,7 @@ describe('two queues', () => {
     expect(inWindow).toBeLessThanOrEqual(10);
   });
 
-  it('look at each file once, and only at their own', async () => {
+  it('check the status of each file together, and only of their own files', async () => {
     const { fake, media } = fakeService({ durations: () => '40s' });
     const client = media();
     await inTime(Promise.all([client.queue(videos(2)), client.queue(videos(2))].map(collect)));

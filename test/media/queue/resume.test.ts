@@ -23,7 +23,7 @@ describe('an abort of a queue', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('gives the slots of a call back that made nothing', async () => {
+  it('releases the slots of a call that made nothing', async () => {
     const { fake, media } = fakeService();
     const controller = new AbortController();
     const fetch: typeof globalThis.fetch = async () => {
@@ -42,7 +42,7 @@ describe('an abort of a queue', () => {
     expect(first!.at - startedAt).toBeLessThan(1_000);
   });
 
-  it('stops handing in and waiting at once, and tells what is in the making', async () => {
+  it('stops submitting and waiting at once, and `running` lists the jobs in progress', async () => {
     const { fake, media } = fakeService({ durations: () => '8m' });
     const controller = new AbortController();
     const client = media();
@@ -63,7 +63,7 @@ describe('an abort of a queue', () => {
     expect(files.every(({ file }) => file)).toBe(true);
   });
 
-  it('in the middle of a call loses no ids', async () => {
+  it('while a call is in flight loses no ids', async () => {
     const { fake, media } = fakeService();
     fake.fail(videoEndpoint, { slow: 5_000 });
     const controller = new AbortController();
@@ -81,7 +81,7 @@ describe('an abort of a queue', () => {
     expect(fake.requests).toHaveLength(1);
   });
 
-  it('before a call has left keeps it from leaving', async () => {
+  it('before a call is sent cancels it', async () => {
     const { fake, media } = fakeService();
     const client = media();
     for (let call = 0; call < 10; call++) {
@@ -96,7 +96,7 @@ describe('an abort of a queue', () => {
     expect(calls(fake)).toBe(0);
   });
 
-  it('can be a break: `running` still names what nobody waits for', async () => {
+  it('can be a `break`: `running` still lists the jobs', async () => {
     const { fake, media } = fakeService();
     const queue = media().queue(videos(5));
     const first = async () => {
@@ -115,7 +115,7 @@ describe('an abort of a queue', () => {
 });
 
 describe('a named queue with a journal', () => {
-  it('goes on where an earlier run stopped, and generates nothing twice', async () => {
+  it('continues where an earlier run stopped, and generates nothing twice', async () => {
     const { fake, media } = fakeService();
     const journal = memoryJournal();
     const input = videos(45);
@@ -142,7 +142,7 @@ describe('a named queue with a journal', () => {
     expect((await media({ journal }).journal.pending()).jobs).toEqual([]);
   });
 
-  it('lists what may have been handed in, and does not hand it in again', async () => {
+  it('lists the jobs that may have been submitted, and does not submit them again', async () => {
     const { fake, media } = fakeService();
     const journal = memoryJournal();
     fake.fail(videoEndpoint, { loseAnswer: true });
@@ -156,7 +156,7 @@ describe('a named queue with a journal', () => {
     expect(fake.files).toHaveLength(3);
   });
 
-  it('looks at the jobs of the earlier run at once', async () => {
+  it('checks the jobs of the earlier run at once', async () => {
     const { fake, media } = fakeService({ durations: () => '30s' });
     const journal = memoryJournal();
     const client = media({ journal });
@@ -168,7 +168,7 @@ describe('a named queue with a journal', () => {
     expect(fake.files).toHaveLength(2);
   });
 
-  it('submits what is new at once, while the saved files of the earlier run are looked at', async () => {
+  it('submits new jobs at once, while it checks the saved files of the earlier run', async () => {
     const { fake, media } = fakeService({ durations: () => '30s' });
     const journal = memoryJournal();
     const input = videos(21);
@@ -182,7 +182,7 @@ describe('a named queue with a journal', () => {
     expect(fake.files).toHaveLength(21);
   });
 
-  it('keeps two queues and two equal jobs apart', async () => {
+  it('distinguishes two queues, and two equal jobs', async () => {
     const { fake, media } = fakeService();
     const client = media({ journal: memoryJournal() });
     const twins = [video(), video()];
@@ -191,7 +191,7 @@ describe('a named queue with a journal', () => {
     expect(fake.files).toHaveLength(4);
   });
 
-  it('cannot be without a journal', async () => {
+  it('needs a journal', async () => {
     const { error } = await inTime(ending(collect(fakeService().media().queue([], { name: 'a' }))));
     expect(error).toMatchObject({ name: 'ConfigurationError', code: 'JOURNAL_MISSING' });
   });

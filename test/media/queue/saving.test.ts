@@ -29,8 +29,8 @@ const pendingOf = async ({ journal }: MediaClient) => {
   return { jobs: jobs.length, finished: finished.length };
 };
 
-describe('a queue that saves', () => {
-  it('yields a file once it is saved, and lists it no more', async () => {
+describe('a queue with `save`', () => {
+  it('yields a file once it is saved and no longer listed', async () => {
     const { client } = saving();
     const saved: string[] = [];
     const jobs = videos(3);
@@ -52,7 +52,7 @@ describe('a queue that saves', () => {
     expect(await pendingOf(client)).toEqual({ jobs: 0, finished: 0 });
   });
 
-  it('yields what `save` throws as the error of the job, and keeps the file listed', async () => {
+  it('yields the error of `save` as the error of the job, and keeps the file listed', async () => {
     const { client } = saving();
     const failure = new Error('disk full');
     const save = (_: MediaFile, { index }: SavedJob) =>
@@ -65,7 +65,7 @@ describe('a queue that saves', () => {
     ]);
   });
 
-  it('saves again what a crash has interrupted, and nothing else', async () => {
+  it('saves only the files again whose saving a crash interrupted', async () => {
     const { fake, media, journal, client } = saving();
     const started: number[] = [];
     const controller = new AbortController();
@@ -91,7 +91,7 @@ describe('a queue that saves', () => {
     expect(fake.files).toHaveLength(3);
   });
 
-  it.each([403, 410])('gets a new URL when the old one answers %i', async (status) => {
+  it.each([403, 410])('requests a new URL when the old one responds with %i', async (status) => {
     const { fake, client } = saving();
     let saves = 0;
     const save = async (file: MediaFile) => {
@@ -112,7 +112,7 @@ describe('a queue that saves', () => {
 });
 
 describe('a queue without `save`', () => {
-  it('keeps a file listed until the next result is asked for', async () => {
+  it('keeps a file listed until the next result is requested', async () => {
     const { client } = saving();
     const results = client.queue(videos(2), { name: 'batch' })[Symbol.asyncIterator]();
     await inTime(results.next());

@@ -9,7 +9,7 @@ const speech = { content: 'Hi', voiceId: 'voice_1' };
 const done = { fileId: 'file_1', status: 'success', download: 'https://cdn.test/1.mp4' };
 
 describe('a wait for a file', () => {
-  it('does not take the status of another file for its own', async () => {
+  it('does not use the status of another file', async () => {
     const records = [{ ...done, fileId: 'file_2' }, done];
     const { fetch, requests } = answering(() => records.shift());
     const media = mediaOver(fetch);
@@ -23,7 +23,7 @@ describe('a wait for a file', () => {
     ]);
   });
 
-  it('takes an id that comes as a number for the same', async () => {
+  it('accepts the id of the file as a number', async () => {
     const { fetch } = answering(() => ({ ...done, fileId: 17 }));
     expect((await inTime(mediaOver(fetch).waitForFile('17'))).fileId).toBe('17');
   });
@@ -39,7 +39,7 @@ describe('a wait for a file', () => {
     ['error', { failureReason: 'Too long' }, GenerationFailedError, 'failed: Too long'],
     ['error', { error: 17 }, GenerationFailedError, 'failed.'],
     ['canceled', { reason: 'by the owner' }, GenerationCanceledError, 'canceled: by the owner'],
-  ])('says why it %s: %j', async (status, facts, kind, sentence) => {
+  ])('has an error with the reason why it %s: %j', async (status, facts, kind, sentence) => {
     const record = { fileId: 'file_1', status, ...facts };
     const media = mediaOver(answering(() => record).fetch);
     const { error } = await inTime(ending(media.waitForFile('file_1')));
@@ -50,7 +50,7 @@ describe('a wait for a file', () => {
   });
 
   it.each([false, true])(
-    'does not repeat a key that the service echoes, in a queue: %s',
+    'removes a key that the service echoes from the error, in a queue: %s',
     async (isQueued) => {
       const record = { fileId: 'file_1', status: 'error', error: 'Bad request by media_test_key' };
       const { fetch } = answering(({ method }) =>

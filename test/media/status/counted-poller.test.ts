@@ -32,8 +32,8 @@ async function counting(count: number, durations = '12m') {
   return { ...service, client, throttled, switches, jobs };
 }
 
-describe('when looks turn out to count', () => {
-  it('says so once, and goes on to the end', async () => {
+describe('status checks that are charged to the rate limit', () => {
+  it('are reported once, and the waits continue to the end', async () => {
     const { client, throttled, jobs } = await counting(5);
     const ids = jobs.map(({ fileId }) => fileId);
     const results = await inTime(client.waitForFiles(ids, { timeout: Number.POSITIVE_INFINITY }));
@@ -43,7 +43,7 @@ describe('when looks turn out to count', () => {
     ]);
   });
 
-  it('checks one by one from then on, a minute apart, and is not refused', async () => {
+  it('are made one by one, a minute apart, and are not refused', async () => {
     const { fake, client, jobs, switches } = await counting(8, '40m');
     const ids = jobs.map(({ fileId }) => fileId);
     const all = inTime(client.waitForFiles(ids, { timeout: Number.POSITIVE_INFINITY }));
@@ -55,7 +55,7 @@ describe('when looks turn out to count', () => {
     expect(Math.min(...gaps(counted))).toBeGreaterThanOrEqual(60_000);
   });
 
-  it('looks at each file in its turn', async () => {
+  it('are made for each file in turn', async () => {
     const { fake, client, jobs } = await counting(3, '2h');
     const ids = jobs.map(({ fileId }) => fileId);
     await inTime(ending(client.waitForFiles(ids, { timeout: 100 * 60_000 })));
@@ -64,7 +64,7 @@ describe('when looks turn out to count', () => {
     expect(Math.max(...perFile) - Math.min(...perFile)).toBeLessThanOrEqual(2);
   });
 
-  it('hears an abort while it waits for its turn, and the one behind takes it', async () => {
+  it('can be aborted while they wait for their turn, and the next check takes the turn', async () => {
     const { client, jobs } = await counting(4);
     const ids = jobs.map(({ fileId }) => fileId);
     const controller = new AbortController();
@@ -81,7 +81,7 @@ describe('when looks turn out to count', () => {
     expect(results.filter(({ file }) => file)).toHaveLength(3);
   });
 
-  it('ends a wait in time even so', async () => {
+  it('do not delay the timeout of a wait', async () => {
     const { client, jobs } = await counting(4, '5h');
     const startedAt = Date.now();
     const results = await inTime(client.waitForFiles(jobs.map(({ fileId }) => fileId)));
@@ -91,7 +91,7 @@ describe('when looks turn out to count', () => {
     expect(Date.now() - startedAt).toBe(30 * 60_000);
   });
 
-  it('charges what status() asks, too', async () => {
+  it('include those of status()', async () => {
     const { fake, client, jobs } = await counting(1, '5h');
     const fileId = jobs[0]!.fileId;
     await inTime(ending(client.waitForFile(fileId, { timeout: 20 * 60_000, interval: 5_000 })));
@@ -101,7 +101,7 @@ describe('when looks turn out to count', () => {
     expect(fake.requests.at(-1)).toMatchObject({ endpoint: statusEndpoint, status: 200 });
   });
 
-  it('tells every client with this key, and all of them look one by one', async () => {
+  it('are made one by one by all clients with the key', async () => {
     const { fake, media, jobs } = await counting(6);
     const others = [media(), media(), media()];
     const refusals: ThrottledEvent[] = [];
@@ -122,7 +122,7 @@ describe('when looks turn out to count', () => {
     expect(refusals.length).toBeLessThanOrEqual(2);
   });
 
-  it('lets a queue come to its end within the ten', async () => {
+  it('let a queue end within ten requests per ten minutes', async () => {
     const { fake, media } = fakeService({ statusCounts: true, durations: () => '3m' });
     const payload = Array.from({ length: 25 }, () => video());
     const done: unknown[] = [];
@@ -137,7 +137,7 @@ describe('when looks turn out to count', () => {
   });
 });
 
-it('does not count looks that the service does not count', async () => {
+it('are not treated so when the service does not charge them', async () => {
   const { client, throttled } = await (async () => {
     const service = fakeService();
     const own = service.media();
@@ -152,7 +152,7 @@ it('does not count looks that the service does not count', async () => {
 });
 
 describe('a 429 to a status check', () => {
-  it('that stays alone is a pause for as long as the service asks, and slows nothing after it', async () => {
+  it('causes one pause for as long as the service asks, and does not slow down later checks', async () => {
     const { fake, media } = fakeService({ durations: () => '5m' });
     const client = media();
     const throttled: ThrottledEvent[] = [];
@@ -174,44 +174,44 @@ describe('a 429 to a status check', () => {
     expect(after[0]!.at - refused.at).toBeGreaterThanOrEqual(20_000);
   });
 
-  it('that comes again soon says that checks count, until a while later', () => {
+  it('that is repeated soon means that checks are charged, for a while', () => {
     const poller = new CountedPoller(systemClock);
-    expect(poller.refused(performance.now(), 20_000)).toBe(false);
-    expect([poller.isNeeded, poller.pauseMs]).toEqual([false, 20_000]);
+    expect(poller.noteRefusal(performance.now(), 20_000)).toBe(false);
+    expect([poller.areChecksCharged, poller.pauseMs]).toEqual([false, 20_000]);
     vi.advanceTimersByTime(30_000);
-    expect(poller.refused(performance.now(), 20_000)).toBe(true);
-    expect(poller.isNeeded).toBe(true);
+    expect(poller.noteRefusal(performance.now(), 20_000)).toBe(true);
+    expect(poller.areChecksCharged).toBe(true);
     vi.advanceTimersByTime(600_000);
-    expect(poller.isNeeded).toBe(false);
+    expect(poller.areChecksCharged).toBe(false);
   });
 
-  it('that was on its way when another one was refused says nothing', () => {
+  it('to a check that was in flight when another one was refused has no effect', () => {
     const poller = new CountedPoller(systemClock);
     const sentAt = performance.now();
     vi.advanceTimersByTime(100);
-    poller.refused(sentAt, 20_000);
-    expect(poller.refused(sentAt + 50, 20_000)).toBe(false);
-    expect(poller.isNeeded).toBe(false);
+    poller.noteRefusal(sentAt, 20_000);
+    expect(poller.noteRefusal(sentAt + 50, 20_000)).toBe(false);
+    expect(poller.areChecksCharged).toBe(false);
   });
 
-  it('that comes when checks are tried again makes them count for twice as long', () => {
+  it('to the first uncharged checks afterwards doubles the time', () => {
     const poller = new CountedPoller(systemClock);
-    poller.refused(performance.now(), 1_000);
+    poller.noteRefusal(performance.now(), 1_000);
     vi.advanceTimersByTime(2_000);
-    poller.refused(performance.now(), 1_000);
+    poller.noteRefusal(performance.now(), 1_000);
     vi.advanceTimersByTime(601_000);
-    expect(poller.refused(performance.now(), 1_000)).toBe(true);
+    expect(poller.noteRefusal(performance.now(), 1_000)).toBe(true);
     vi.advanceTimersByTime(1_199_000);
-    expect(poller.isNeeded).toBe(true);
+    expect(poller.areChecksCharged).toBe(true);
     vi.advanceTimersByTime(1_000);
-    expect(poller.isNeeded).toBe(false);
+    expect(poller.areChecksCharged).toBe(false);
   });
 
-  it('that comes long after another one is a pause again', () => {
+  it('long after another one causes only a pause again', () => {
     const poller = new CountedPoller(systemClock);
-    poller.refused(performance.now(), 1_000);
+    poller.noteRefusal(performance.now(), 1_000);
     vi.advanceTimersByTime(602_000);
-    expect(poller.refused(performance.now(), 1_000)).toBe(false);
-    expect(poller.isNeeded).toBe(false);
+    expect(poller.noteRefusal(performance.now(), 1_000)).toBe(false);
+    expect(poller.areChecksCharged).toBe(false);
   });
 });

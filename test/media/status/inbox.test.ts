@@ -7,7 +7,7 @@ import { inTime } from '../../support/media/fake-time.js';
 
 const secret = 'a secret of enough characters';
 
-it('looks when the callback comes, and not before its minute is over', async () => {
+it('checks the status when the callback arrives, and before that only after a minute', async () => {
   const inbox = createInbox({ secret });
   const fake = createFakeMedia({
     durations: () => '55s',
@@ -23,7 +23,7 @@ it('looks when the callback comes, and not before its minute is over', async () 
   expect(fake.requests.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(2);
 });
 
-it('looks every minute when no callback comes', async () => {
+it('checks the status every minute when no callback arrives', async () => {
   const inbox = createInbox({ secret });
   const fake = createFakeMedia({ durations: () => '150s' });
   const media = new MediaClient(fake.options);
@@ -34,7 +34,7 @@ it('looks every minute when no callback comes', async () => {
   expect(fake.requests.filter(({ method }) => method === 'GET')).toHaveLength(4);
 });
 
-it('looks at the usual pace when the status lags behind the callback', async () => {
+it('checks the status at the usual intervals when it lags behind the callback', async () => {
   const inbox = createInbox({ secret });
   const url = await inbox.url('https://shop.example.com/callback');
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });

@@ -22,7 +22,7 @@ async function threeFiles() {
 }
 
 describe('waitForFiles', () => {
-  it('waits for all, in order, whatever becomes of them', async () => {
+  it('resolves to all results in order, failures included', async () => {
     const { client, ids } = await threeFiles();
     const results = await inTime(client.waitForFiles(ids));
     expect(results.map(({ fileId }) => fileId)).toEqual(ids);
@@ -30,7 +30,7 @@ describe('waitForFiles', () => {
     expect(results[1]!.error).toMatchObject({ name: 'GenerationFailedError', fileId: ids[1] });
   });
 
-  it('waits for any', async () => {
+  it('resolves to the first file with "any"', async () => {
     const { client, ids } = await threeFiles();
     const startedAt = Date.now();
     const file = await inTime(client.waitForFiles(ids.toReversed(), { settle: 'any' }));
@@ -38,7 +38,7 @@ describe('waitForFiles', () => {
     expect(Date.now() - startedAt).toBeLessThan(50_000);
   });
 
-  it('has all errors when none comes', async () => {
+  it('rejects with all errors when no file is finished', async () => {
     const { fake, media } = fakeService();
     fake.outcome({ status: 'error', times: 2 });
     const client = media();
@@ -52,7 +52,7 @@ describe('waitForFiles', () => {
     ]);
   });
 
-  it('waits until the first error', async () => {
+  it('rejects with the first error with "first-error"', async () => {
     const { client, ids } = await threeFiles();
     const startedAt = Date.now();
     const { error } = await inTime(ending(client.waitForFiles(ids, { settle: 'first-error' })));
@@ -60,7 +60,7 @@ describe('waitForFiles', () => {
     expect(Date.now() - startedAt).toBeLessThan(85_000);
   });
 
-  it('has all files when there is no error', async () => {
+  it('resolves to all files when there is no error', async () => {
     const { client, ids } = await threeFiles();
     const good = [ids[2]!, ids[0]!];
     const files = await inTime(client.waitForFiles(good, { settle: 'first-error' }));
@@ -68,7 +68,7 @@ describe('waitForFiles', () => {
   });
 
   it.each(['any', 'first-error'] as const)(
-    'looks no more at the others when "%s" is settled',
+    'stops checking the others when "%s" has settled',
     async (settle) => {
       const { fake, client, ids } = await threeFiles();
       await inTime(ending(client.waitForFiles(ids, { settle } as { settle: 'any' })));
@@ -93,12 +93,12 @@ describe('waitForFiles', () => {
     },
   );
 
-  it('of none has none', async () => {
+  it('resolves to an empty list for an empty list', async () => {
     const { client } = await threeFiles();
     expect(await client.waitForFiles([])).toEqual([]);
   });
 
-  it('hands each wait the options', async () => {
+  it('passes the options to each wait', async () => {
     const { client, ids } = await threeFiles();
     const seen = new Set<string>();
     const results = await inTime(

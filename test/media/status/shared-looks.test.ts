@@ -15,7 +15,7 @@ import {
 useFakeTime();
 
 describe('two waits for the same file', () => {
-  it('share every look', async () => {
+  it('share every status check', async () => {
     const { fake, media } = fakeService({ durations: () => '3m' });
     const client = media();
     const [job] = await inTime(client.generate.video({ payload: [video()] }));
@@ -32,7 +32,7 @@ describe('two waits for the same file', () => {
     expect(looks).toBeLessThanOrEqual(13);
   });
 
-  it('started apart take little more than one alone', async () => {
+  it('that start at different times make few more checks than one alone', async () => {
     const { fake, media } = fakeService({ durations: () => '5m' });
     const client = media();
     const [job] = await inTime(client.generate.video({ payload: [video()] }));
@@ -46,7 +46,7 @@ describe('two waits for the same file', () => {
     expect(arrivals(fake.requests, statusEndpoint)).toBeLessThan(70);
   });
 
-  it('each end by themselves', async () => {
+  it('end independently', async () => {
     const { media } = fakeService();
     const client = media();
     const [job] = await inTime(client.generate.video({ payload: [video()] }));
@@ -61,7 +61,7 @@ describe('two waits for the same file', () => {
     expect((await inTime(patient)).fileId).toBe(job!.fileId);
   });
 
-  it('go on with their look when one of them leaves in the middle of it', async () => {
+  it('keep their check when one of them is aborted during it', async () => {
     const { fake, media } = fakeService({ durations: () => '10s' });
     const client = media();
     const [job] = await inTime(client.generate.video({ payload: [video()] }));
@@ -76,7 +76,7 @@ describe('two waits for the same file', () => {
     expect(arrivals(fake.requests, statusEndpoint)).toBe(1);
   });
 
-  it('hear of its end from each other', async () => {
+  it('both end when one of them sees the last status', async () => {
     const { media } = fakeService({ durations: () => '21s' });
     const client = media();
     const job = await inTime(client.generate.audio(speech()));
@@ -88,7 +88,7 @@ describe('two waits for the same file', () => {
   });
 });
 
-describe('the looks at many files', () => {
+describe('the status checks of many files', () => {
   it('are spaced evenly, never in bursts', async () => {
     const { fake, media } = fakeService();
     const client = media();

@@ -21,7 +21,7 @@ async function oneVideo(options: Parameters<typeof fakeService>[0] = {}) {
   return { ...service, client, job: job! };
 }
 
-describe('a look that fails', () => {
+describe('a status check that fails', () => {
   it.each([
     ['a lost connection', { drop: true }],
     ['a lost answer', { loseAnswer: true }],
@@ -36,7 +36,7 @@ describe('a look that fails', () => {
     ['429 without Retry-After', { status: 429 }],
     ['an answer that is not JSON', { malformed: true }],
     ['a page of a hotel', { status: 200, body: '<html>Welcome</html>' }],
-  ])('in a way that may pass does not end the wait: %s', async (_, fault) => {
+  ])('with a temporary error does not end the wait: %s', async (_, fault) => {
     const { fake, job } = await oneVideo();
     fake.fail(statusEndpoint, { ...fault, times: 3 });
     const file = await inTime(job.waitForFile({ timeout: 3_600_000 }));
@@ -44,21 +44,21 @@ describe('a look that fails', () => {
     expect(Math.min(...gaps(fake.requests))).toBeGreaterThanOrEqual(9_000);
   });
 
-  it('again and again is repeated ever more rarely', async () => {
+  it('repeatedly is repeated at growing intervals', async () => {
     const { fake, job } = await oneVideo();
     fake.fail(statusEndpoint, { status: 500, times: 5 });
     await inTime(job.waitForFile());
     expect(gaps(fake.requests).slice(0, 5)).toEqual([10_000, 20_000, 40_000, 60_000, 60_000]);
   });
 
-  it('is repeated no sooner than Retry-After says', async () => {
+  it('is not repeated before the time of Retry-After', async () => {
     const { fake, job } = await oneVideo();
     fake.fail(statusEndpoint, { status: 503, retryAfter: 45 });
     await inTime(job.waitForFile());
     expect(gaps(fake.requests)[0]).toBeGreaterThanOrEqual(45_000);
   });
 
-  it('goes on at the own interval of the caller', async () => {
+  it('is repeated at the interval that the caller set', async () => {
     const { fake, job } = await oneVideo();
     fake.fail(statusEndpoint, { drop: true });
     await inTime(job.waitForFile({ interval: 2_000 }));
@@ -73,7 +73,7 @@ describe('a look that fails', () => {
       { code: 'CONNECTION_LOST' },
       'GET /v1/generate/status',
     ],
-  ])('is the reason when the time is up: %s', async (_, fault, cause, text) => {
+  ])('is in the error of the timeout: %s', async (_, fault, cause, text) => {
     const { fake, job } = await oneVideo();
     fake.fail(statusEndpoint, { ...fault, times: 100 });
     const { error } = await inTime(ending(job.waitForFile({ timeout: 45_000 })));
@@ -82,7 +82,7 @@ describe('a look that fails', () => {
     expect((error as Error).message).toContain(text);
   });
 
-  it('is no reason once another look has succeeded', async () => {
+  it('is not in the error of the timeout once another check has succeeded', async () => {
     const { fake, job } = await oneVideo({ durations: () => '5h' });
     fake.fail(statusEndpoint, { status: 500 });
     const { error } = await inTime(ending(job.waitForFile({ timeout: 45_000 })));
@@ -90,7 +90,7 @@ describe('a look that fails', () => {
     expect((error as Error).cause).toBeUndefined();
   });
 
-  it('counts as a look', async () => {
+  it('counts as a check', async () => {
     const { fake, job } = await oneVideo({ durations: () => '5h' });
     fake.fail(statusEndpoint, { drop: true, times: 2 });
     const { error } = await inTime(ending(job.waitForFile({ timeout: 45_000 })));
@@ -100,7 +100,7 @@ describe('a look that fails', () => {
   it.each([
     [401, 'AuthenticationError'],
     [403, 'PermissionError'],
-  ])('with %i ends the wait at once: it is about the key', async (status, name) => {
+  ])('with %i ends the wait at once, because it concerns the key', async (status, name) => {
     const { fake, job } = await oneVideo();
     fake.fail(statusEndpoint, { status, times: 9 });
     const { error } = await inTime(ending(job.waitForFile()));
@@ -108,7 +108,7 @@ describe('a look that fails', () => {
     expect(fake.requests).toHaveLength(2);
   });
 
-  it('with 400 ends the wait when it comes twice', async () => {
+  it('with 400 ends the wait when it is repeated', async () => {
     const { fake, job } = await oneVideo();
     fake.fail(statusEndpoint, { status: 400, times: 9 });
     const { error } = await inTime(ending(job.waitForFile()));
@@ -117,7 +117,7 @@ describe('a look that fails', () => {
     expect(gaps(fake.requests)).toEqual([1_000]);
   });
 
-  it('is not trusted alone, about a file that was seen', async () => {
+  it('with 404 does not end the wait for a file that was seen before', async () => {
     const { fake, job } = await oneVideo({ durations: () => '3m' });
     await inTime(ending(job.waitForFile({ timeout: 15_000 })));
     fake.fail(statusEndpoint, { status: 400, after: 1, times: 1 });
@@ -125,7 +125,7 @@ describe('a look that fails', () => {
     expect(file.fileId).toBe(job.fileId);
   });
 
-  it('ends the wait for a file that was seen when it comes twice', async () => {
+  it('with 404 ends the wait for a file that was seen before when it is repeated', async () => {
     const { fake, job } = await oneVideo({ durations: () => '3m' });
     await inTime(ending(job.waitForFile({ timeout: 45_000 })));
     fake.fail(statusEndpoint, { status: 400, times: 99 });
@@ -135,14 +135,14 @@ describe('a look that fails', () => {
 });
 
 describe('a file that the service does not know', () => {
-  it('ends the wait for an id of old when it is asked for again', async () => {
+  it('ends the wait for an old id at the second check', async () => {
     const { fake, media } = fakeService();
     const { error } = await inTime(ending(media().waitForFile('file_999999')));
     expect(error).toMatchObject({ name: 'NotFoundError', status: 404 });
     expect(fake.requests).toHaveLength(2);
   });
 
-  it('may be too fresh to be known', async () => {
+  it('may be too new to be known', async () => {
     const { fake, job } = await oneVideo();
     fake.fail(statusEndpoint, { status: 404, times: 2 }); // after 10 s and after 20 s
     const file = await inTime(job.waitForFile());
@@ -150,7 +150,7 @@ describe('a file that the service does not know', () => {
     expect(gaps(fake.requests).slice(0, 2)).toEqual([10_000, 10_000]);
   });
 
-  it('is not fresh for ever', async () => {
+  it('is too new only for a limited time', async () => {
     const { fake, job } = await oneVideo();
     fake.fail(statusEndpoint, { status: 404, times: 99 });
     const { error } = await inTime(ending(job.waitForFile()));
@@ -158,7 +158,7 @@ describe('a file that the service does not know', () => {
     expect(fake.requests.length - 1).toBeLessThanOrEqual(4);
   });
 
-  it('is gone when it was known before', async () => {
+  it('was deleted when it was known before', async () => {
     const { job } = await oneVideo({ keepFor: 0, durations: () => '35s' });
     await pass(60_000);
     const { error } = await inTime(ending(job.waitForFile()));
@@ -167,7 +167,7 @@ describe('a file that the service does not know', () => {
 });
 
 describe('a status outside of the document', () => {
-  it('keeps the usual interval, and is a mismatch once', async () => {
+  it('keeps the usual interval, and emits one `mismatch`', async () => {
     const { fake, client, job } = await (async () => {
       const service = fakeService({ durations: () => '2m', queueTime: 0 });
       service.fake.outcome({ unknownStatus: 'rendering' });
@@ -198,14 +198,14 @@ describe('a status outside of the document', () => {
     ['comes in nothing', ''],
     ['comes in a list', []],
     ['comes in a text', '"done"'],
-  ])('that %s goes on being asked for', async (_, body) => {
+  ])('that %s does not end the wait', async (_, body) => {
     const { fake, job } = await oneVideo();
     fake.fail(statusEndpoint, { status: 200, body, times: 2 });
     const file = await inTime(job.waitForFile());
     expect(file.fileId).toBe(job.fileId);
   });
 
-  it('that stands under `state` is read there', async () => {
+  it('under `state` is read, too', async () => {
     const { job } = await oneVideo({ statusField: 'state' });
     const updates: string[] = [];
     const file = await inTime(job.waitForFile({ onUpdate: ({ status }) => updates.push(status) }));
@@ -214,7 +214,7 @@ describe('a status outside of the document', () => {
   });
 
   it.each(['COMPLETED', 'Done', 'finished', 'SUCCEEDED'])(
-    'that says %s in words of its own is a success',
+    'with the undocumented word %s is a success',
     async (status) => {
       const { fake, job } = await oneVideo();
       fake.fail(statusEndpoint, { status: 200, body: statusOf(job.fileId, status) });
@@ -227,14 +227,14 @@ describe('a status outside of the document', () => {
     ['FAILED', 'GenerationFailedError'],
     ['failure', 'GenerationFailedError'],
     ['cancelled', 'GenerationCanceledError'],
-  ])('that says %s in words of its own is a %s', async (status, name) => {
+  ])('with the undocumented word %s is a %s', async (status, name) => {
     const { fake, job } = await oneVideo();
     fake.fail(statusEndpoint, { status: 200, body: statusOf(job.fileId, status) });
     const { error } = await inTime(ending(job.waitForFile()));
     expect(error).toMatchObject({ name, lastStatus: status });
   });
 
-  it('that is never there ends in a timeout', async () => {
+  it('that is always missing ends the wait in a timeout', async () => {
     const { fake, job } = await oneVideo();
     fake.fail(statusEndpoint, { status: 200, body: {}, times: 10_000 });
     const { error } = await inTime(ending(job.waitForFile()));
@@ -242,15 +242,15 @@ describe('a status outside of the document', () => {
   });
 });
 
-describe('a success without an address', () => {
-  it('gets one more look', async () => {
+describe('a finished file without a download URL', () => {
+  it('gets one more check', async () => {
     const { fake, job } = await oneVideo();
     fake.fail(statusEndpoint, { status: 200, body: { fileId: job.fileId, status: 'success' } });
     const file = await inTime(job.waitForFile());
     expect(file.url).toContain(job.fileId);
   });
 
-  it('and a second one is an error that names the file', async () => {
+  it('at two checks rejects with an error that names the file', async () => {
     const { fake, media } = fakeService();
     fake.outcome({ omitDownload: true });
     const job = await inTime(media().generate.audio(speech()));
@@ -303,7 +303,7 @@ describe('a job that fails', () => {
 });
 
 describe('an abort', () => {
-  it('before the wait sends nothing', async () => {
+  it('before the wait prevents every request', async () => {
     const { fake, job } = await oneVideo();
     const reason = { because: 'the user left' };
     const { error } = await ending(job.waitForFile({ signal: AbortSignal.abort(reason) }));
@@ -311,7 +311,7 @@ describe('an abort', () => {
     expect(fake.requests).toHaveLength(1);
   });
 
-  it('between two looks ends the wait at once, and leaves no timer', async () => {
+  it('between two checks ends the wait at once, and leaves no timer', async () => {
     const { job } = await oneVideo();
     const controller = new AbortController();
     const wait = ending(job.waitForFile({ signal: controller.signal }));
@@ -322,7 +322,7 @@ describe('an abort', () => {
     expect(Date.now()).toBe(startedAt);
   });
 
-  it('during a look ends the look too', async () => {
+  it('during a check aborts the check, too', async () => {
     const { fake, job } = await oneVideo();
     fake.fail(statusEndpoint, { hang: true });
     const controller = new AbortController();

@@ -28,7 +28,7 @@ describe('a wait over real sockets', () => {
     ['500', { status: 500 }],
     ['503 with Retry-After', { status: 503, retryAfter: 1 }],
     ['a page of a gateway', { html: true }],
-  ])('goes on after %s', async (_, fault) => {
+  ])('continues after %s', async (_, fault) => {
     const { fake, job } = await oneAudio(150);
     fake.fail(statusEndpoint, { ...fault, times: 2 });
     const file = await job.waitForFile({ interval: 20 });
@@ -36,7 +36,7 @@ describe('a wait over real sockets', () => {
     expect(arrivals(fake.requests, statusEndpoint)).toBeGreaterThanOrEqual(3);
   });
 
-  it('goes on while the service is not there at all', async () => {
+  it('continues while the service is not reachable', async () => {
     const away = await startFakeServer();
     const port = Number(new URL(away.url).port);
     await away.close();
@@ -71,7 +71,7 @@ describe('a wait over real sockets', () => {
     expect(arrivals(fake.requests, statusEndpoint)).toBe(checks);
   });
 
-  it('keeps its own interval on the wire', async () => {
+  it('keeps the interval that the caller set', async () => {
     const { fake, job } = await oneAudio(1_000);
     await job.waitForFile({ interval: 200 });
     const between = gaps(fake.requests);
@@ -82,7 +82,7 @@ describe('a wait over real sockets', () => {
     }
   });
 
-  it('shares its looks with another wait for the same file', async () => {
+  it('shares its checks with another wait for the same file', async () => {
     const { fake, client, job } = await oneAudio(900);
     const options = { interval: 200 };
     const files = await Promise.all([job, job, job].map((own) => own.waitForFile(options)));
@@ -92,7 +92,7 @@ describe('a wait over real sockets', () => {
     expect(client.rateLimit.state()!.used).toBe(1);
   });
 
-  it('ends in time when the service never answers', async () => {
+  it('ends in time when the service never responds', async () => {
     const { fake, job } = await oneAudio(60_000);
     fake.fail(statusEndpoint, { hang: true, times: 99 });
     const { error, tookMs } = await settled(() => job.waitForFile({ timeout: 500, interval: 20 }));
@@ -103,7 +103,7 @@ describe('a wait over real sockets', () => {
 });
 
 describe('an abort of a wait over real sockets', () => {
-  it('closes the connection of its look, unless another wait wants the answer', async () => {
+  it('closes the connection of its check, unless another wait needs the response', async () => {
     const open = new Set<object>();
     let looks = 0;
     const { url, close } = await listen((request) => {
@@ -132,7 +132,7 @@ describe('an abort of a wait over real sockets', () => {
   });
 });
 
-it('thirty waits look one by one, and all of them end', async () => {
+it('thirty waits make their checks one by one, and all of them end', async () => {
   const { fakeMedia: fake, media } = await serve({
     media: { durations: () => 500, queueTime: 0, pendingLimit: 100 },
   });

@@ -14,7 +14,7 @@ import {
 
 useFakeTime();
 
-describe('the first look', () => {
+describe('the first status check', () => {
   it.each([
     ['video', 10_000],
     ['audio', 3_000],
@@ -29,7 +29,7 @@ describe('the first look', () => {
     expect(look!.at - fake.files[0]!.acceptedAt).toBe(delayMs);
   });
 
-  it('at a job that is not quite fresh comes so much earlier', async () => {
+  it('of a job that is some seconds old is made that much earlier', async () => {
     const { fake, media } = fakeService();
     const [job] = await inTime(media().generate.video({ payload: [video()] }));
     await pass(4_000);
@@ -37,7 +37,7 @@ describe('the first look', () => {
     expect(fake.requests[1]!.at - fake.requests[0]!.at).toBe(10_000);
   });
 
-  it('at a file that was there already comes at once', async () => {
+  it('of an existing file is made at once', async () => {
     const { fake, media } = fakeService();
     const [job] = await inTime(media().generate.video({ payload: [video()] }));
     await pass(60_000);
@@ -88,7 +88,7 @@ describe('the interval', () => {
     expect(fake.requests[1]!.at - fake.requests[0]!.at).toBe(7_000);
   });
 
-  it('can be a function of the last look', async () => {
+  it('can be a function of the last check', async () => {
     const { fake, media } = fakeService({ durations: () => '1m' });
     const [job] = await inTime(media().generate.video({ payload: [video()] }));
     const seen: unknown[] = [];
@@ -122,7 +122,7 @@ describe('the interval', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('may be zero: looks are spaced all the same', async () => {
+  it('may be zero: checks are still spaced', async () => {
     const { fake, media } = fakeService({ durations: () => '2s' });
     const [job] = await inTime(media().generate.video({ payload: [video()] }));
     const file = await inTime(job!.waitForFile({ interval: 0 }));
@@ -132,7 +132,7 @@ describe('the interval', () => {
 });
 
 describe('an update', () => {
-  it('says what was seen, and when the next look comes', async () => {
+  it('has the result of the check, and the time until the next one', async () => {
     const { fake, media } = fakeService({ durations: () => '1m' });
     const client = media();
     const [job] = await inTime(client.generate.video({ payload: [video()] }));
@@ -155,7 +155,7 @@ describe('an update', () => {
     expect(updates.at(-1)).toMatchObject({ status: 'success', nextPollInMs: 0 });
   });
 
-  it.each([0.42, 42, 420, -1, undefined])('hands on the progress %s as it came', async (sent) => {
+  it.each([0.42, 42, 420, -1, undefined])('has the progress %s unchanged', async (sent) => {
     const { fake, media } = fakeService();
     fake.outcome({ progress: sent ?? false });
     const [job] = await inTime(media().generate.video({ payload: [video()] }));
@@ -164,7 +164,7 @@ describe('an update', () => {
     expect(new Set(seen)).toEqual(new Set([sent]));
   });
 
-  it('goes on after a callback or a listener that throws', async () => {
+  it('is still emitted after a callback or a listener has thrown', async () => {
     const { media } = fakeService();
     const client = media();
     client.on('job:update', () => assertNever());
@@ -176,7 +176,7 @@ describe('an update', () => {
   });
 });
 
-describe('a callback that fails later', () => {
+describe('an async callback that rejects', () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
   beforeEach(() => void process.on('unhandledRejection', note));
@@ -232,7 +232,7 @@ describe('the longest wait', () => {
     expect(file.fileId).toBe(job!.fileId);
   });
 
-  it('ends a look that never comes back', async () => {
+  it('ends a check that never gets a response', async () => {
     const { fake, media } = fakeService();
     const [job] = await inTime(media().generate.video({ payload: [video()] }));
     fake.fail(statusEndpoint, { hang: true });
@@ -243,7 +243,7 @@ describe('the longest wait', () => {
     expect(Date.now() - startedAt).toBe(12_000);
   });
 
-  it('can be followed by another with resume(), which looks at once', async () => {
+  it('can be continued with resume(), which checks at once', async () => {
     const { fake, media } = fakeService({ durations: () => '1m' });
     const [job] = await inTime(media().generate.video({ payload: [video()] }));
     const { error } = await inTime(ending(job!.waitForFile({ timeout: 20_000, interval: 5_000 })));

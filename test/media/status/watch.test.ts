@@ -27,13 +27,13 @@ async function oneVideo(options: Parameters<typeof fakeService>[0] = {}) {
 }
 
 describe('watch', () => {
-  it('yields every look up to the last status', async () => {
+  it('yields every check up to the last status', async () => {
     const { client, job } = await oneVideo({ durations: () => '40s', queueTime: '15s' });
     const statuses = await inTime(collect(client.watch(job.fileId, { interval: 10_000 })));
     expect(statuses).toEqual(['queued', 'processing', 'processing', 'success']);
   });
 
-  it('is there on the handle, too', async () => {
+  it('is a method of the job handle, too', async () => {
     const { job } = await oneVideo({ durations: () => '15s' });
     const statuses = await inTime(collect(job.watch({ interval: 10_000 })));
     expect(statuses).toEqual(['processing', 'success']);
@@ -50,7 +50,7 @@ describe('watch', () => {
     },
   );
 
-  it('throws what ends the wait without a last status', async () => {
+  it('throws the error that ends the wait without a last status', async () => {
     const { job } = await oneVideo({ durations: () => '5h' });
     const { error } = await inTime(ending(collect(job.watch({ timeout: 60_000 }))));
     expect(error).toMatchObject({ name: 'WaitTimeoutError', lastStatus: 'processing' });
@@ -58,7 +58,7 @@ describe('watch', () => {
     expect(gone.error).toMatchObject({ name: 'NotFoundError' });
   });
 
-  it('throws when a success never gets an address', async () => {
+  it('throws when a finished file never gets a download URL', async () => {
     const { fake, media } = fakeService();
     fake.outcome({ omitDownload: true });
     const [job] = await inTime(media().generate.video({ payload: [video()] }));
@@ -66,7 +66,7 @@ describe('watch', () => {
     expect(error).toMatchObject({ code: 'DOWNLOAD_MISSING' });
   });
 
-  it('goes on at an interval of zero, and calls onUpdate as well', async () => {
+  it('works with an interval of zero, and calls onUpdate as well', async () => {
     const { job } = await oneVideo({ durations: () => '1s', queueTime: 0 });
     const seen: string[] = [];
     const onUpdate = ({ status }: FileUpdate) => seen.push(status);
@@ -76,7 +76,7 @@ describe('watch', () => {
     expect(seen).toEqual(statuses);
   });
 
-  it('stops looking when nobody listens any more', async () => {
+  it('stops checking when the caller stops iterating', async () => {
     const { fake, job } = await oneVideo({ durations: () => '5h' });
     const first = async () => {
       for await (const update of job.watch()) {
@@ -100,7 +100,7 @@ describe('watch', () => {
     expect((await ending(collect(before))).error).toBe('before');
   });
 
-  it('loses no update of a slow listener', async () => {
+  it('loses no update when the caller is slow', async () => {
     const { job } = await oneVideo({ durations: () => '1m' });
     const attempts: number[] = [];
     const listen = async () => {

@@ -23,7 +23,7 @@ useFakeTime();
 const minuteMs = 60_000;
 
 describe('single calls that are made at one time', () => {
-  it('travel together, once a job like them has been accepted', async () => {
+  it('share a request, once a job like them has been accepted', async () => {
     const { fake, media } = fakeService();
     const client = await acquainted(media());
     const jobs = await inTime(Promise.all(videos(12).map((job) => client.generate.video(job))));
@@ -35,7 +35,7 @@ describe('single calls that are made at one time', () => {
     }
   });
 
-  it('are waited out and made after a 429 to one call for several of them', async () => {
+  it('are sent again after a 429 to the call that they share', async () => {
     const { fake, media } = fakeService();
     const client = await acquainted(media());
     fake.fail(videoEndpoint, { status: 429, retryAfter: 90 });
@@ -44,7 +44,7 @@ describe('single calls that are made at one time', () => {
     expect(fake.files).toHaveLength(6);
   });
 
-  it('are unknown with the words of the service after another refusal of several', async () => {
+  it('are unknown, with the error text of the service, after another refusal of their call', async () => {
     const { fake, media } = fakeService();
     const client = await acquainted(media());
     fake.fail(videoEndpoint, { status: 400, body: { message: 'Voice is retired.' } });
@@ -58,7 +58,7 @@ describe('single calls that are made at one time', () => {
     expect(error).toMatchObject({ status: 400, outcome: 'rejected' });
   });
 
-  it('do not wait for one that hangs', async () => {
+  it('do not wait for a call that hangs', async () => {
     const { fake, media } = fakeService();
     const client = media();
     fake.fail(videoEndpoint, { hang: true });
@@ -90,7 +90,7 @@ describe('a job with `once`', () => {
     return { fake, media, journal, client, make };
   }
 
-  it('is made once, by whoever asks again', async () => {
+  it('is made once, however often it is called', async () => {
     const { fake, make } = keyed();
     const [one, other] = await inTime(Promise.all([make('film/1'), make('film/1')]));
     const third = await inTime(make('film/1').withResponse());
@@ -101,7 +101,7 @@ describe('a job with `once`', () => {
     expect(fake.files).toHaveLength(1);
   });
 
-  it('is another one under another key, and an error with other content', async () => {
+  it('is a new job under another key, and an error with other content', async () => {
     const { fake, client, make } = keyed();
     await inTime(make('film/1'));
     await inTime(make('film/2'));
@@ -110,14 +110,14 @@ describe('a job with `once`', () => {
     expect(fake.files).toHaveLength(2);
   });
 
-  it.each([undefined, null, ''])('is refused with the key %j', async (once) => {
+  it.each([undefined, null, ''])('is rejected with the key %j', async (once) => {
     const { fake, make } = keyed();
     const { error } = await inTime(ending(make(once as string)));
     expect(String(error)).toContain('`once` ');
     expect(fake.requests).toEqual([]);
   });
 
-  it('is refused beside a payload of several jobs, and without a journal', async () => {
+  it('is rejected with a payload of several jobs, and without a journal', async () => {
     const { fake, media, client } = keyed();
     const many = client.generate.video({ payload: videos(2) }, { once: 'films' });
     expect((await inTime(ending(many))).error).toMatchObject({ name: 'InvalidRequestError' });
@@ -126,7 +126,7 @@ describe('a job with `once`', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('whose file failed stays failed, and is made again with `retryFailed`', async () => {
+  it('whose file failed stays failed, and is submitted again with `retryFailed`', async () => {
     const { fake, make } = keyed();
     fake.outcome({ status: 'error' }, ({ fileId }) => fileId === 'file_000001');
     const first = await inTime(make('film/1'));
@@ -137,7 +137,7 @@ describe('a job with `once`', () => {
     expect(fake.files).toHaveLength(2);
   });
 
-  it('whose answer was lost is unknown, and never made again by itself', async () => {
+  it('whose response was lost is unknown, and is never repeated automatically', async () => {
     const { fake, make } = keyed();
     fake.fail(videoEndpoint, { loseAnswer: true });
     for (let run = 0; run < 2; run++) {
@@ -197,7 +197,7 @@ describe('a job with `once`', () => {
     expect(fake.files).toHaveLength(1);
   });
 
-  it('is unknown once its caller gave up, though another job of the same call is waited for', async () => {
+  it('is unknown once its caller gave up, also while a caller waits for another job of the same call', async () => {
     const { fake, media, journal, client } = keyed();
     const own = await acquainted(media({ journal, timeout: Infinity }));
     fake.fail(videoEndpoint, { slow: 4 * minuteMs });
@@ -219,7 +219,7 @@ describe('a job with `once`', () => {
     expect(states.sort()).toEqual(['film/1 answered', 'film/2 answered']);
   });
 
-  it('that another process has claimed is waited for with one warning, then its error says what to do', async () => {
+  it('that another process has claimed emits one warning, waits, and then rejects with an error that says what to do', async () => {
     const { media, journal } = keyed();
     const dying = media({ journal, fetch: () => new Promise(() => undefined) });
     dying.generate.video(video(), { once: 'film/1' }).catch(() => undefined);
@@ -240,7 +240,7 @@ describe('a job with `once`', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('that was refused is free again', async () => {
+  it('that was refused leaves its key free', async () => {
     const { fake, make } = keyed();
     fake.fail(videoEndpoint, { status: 400 });
     expect((await inTime(ending(make('film/1')))).error).toMatchObject({ outcome: 'rejected' });
@@ -248,7 +248,7 @@ describe('a job with `once`', () => {
     expect(fake.files).toHaveLength(1);
   });
 
-  it('whose file failed keeps it where making it again is refused', async () => {
+  it('whose file failed keeps that file when the retry is refused', async () => {
     const { fake, make } = keyed();
     fake.outcome({ status: 'error' }, ({ fileId }) => fileId === 'file_000001');
     const first = await inTime(make('film/1'));
@@ -258,7 +258,7 @@ describe('a job with `once`', () => {
     expect((await inTime(make('film/1'))).fileId).toBe(first.fileId);
   });
 
-  it('whose file failed is unknown once making it again was lost, also after a refusal', async () => {
+  it('whose file failed is unknown once the response to the retry was lost, also after a refusal', async () => {
     const { fake, make } = keyed();
     fake.outcome({ status: 'error' }, ({ fileId }) => fileId === 'file_000001');
     const first = await inTime(make('film/1'));
@@ -276,7 +276,7 @@ describe('a job with `once`', () => {
     expect(fake.files).toHaveLength(2);
   });
 
-  it('that is unknown stays so when a second try is given up before it leaves', async () => {
+  it('that is unknown stays unknown when a second attempt is aborted before it is sent', async () => {
     const { fake, media, journal, make } = keyed();
     fake.fail(videoEndpoint, { loseAnswer: true });
     await inTime(ending(make('film/1')));
@@ -299,7 +299,7 @@ describe('a job with `once`', () => {
     expect(fake.files).toHaveLength(1);
   });
 
-  it('is listed by its key, as the jobs of queues are, and made again once it is forgotten', async () => {
+  it('is listed by its key, and submitted again once the key is forgotten', async () => {
     const { fake, client, make } = keyed();
     await inTime(make('film/1'));
     await inTime(collect(client.queue(videos(1), { name: 'films', key: () => 'one' })));
@@ -317,7 +317,7 @@ describe('a job with `once`', () => {
     expect(fake.files.filter(({ kind }) => kind === 'video')).toHaveLength(4);
   });
 
-  it('of a service that was replaced says so at once, and what to do', async () => {
+  it('of a service that was replaced rejects at once, and the error says what to do', async () => {
     const { fake, media, journal, client } = keyed();
     await inTime(collect(client.queue(videos(2), { name: 'films' })));
     fake.reset();
@@ -333,7 +333,7 @@ describe('a job with `once`', () => {
   });
 });
 
-it('slots of jobs that were given up right before their call was sent are free again at once', async () => {
+it('the slots of jobs whose caller gave up right before their call was sent are free at once', async () => {
   const { fake, media } = fakeService({
     durations: ({ settings }) => (settings.prompt === 'before' ? '1m' : '20m'),
   });
@@ -369,7 +369,7 @@ async function* streamOf(jobs: Iterable<VideoJob>): AsyncGenerator<VideoJob> {
 }
 
 describe('two queues of two keys over one shared iterator', () => {
-  it.each([30, 60])('divide its %i jobs, and no job is made twice', async (count) => {
+  it.each([30, 60])('share its %i jobs, and no job is made twice', async (count) => {
     const { fake, media } = fakeService();
     fake.apiKeys.add('media_key_other');
     const input = videos(count).values() as IterableIterator<MediaJob>;
@@ -401,7 +401,7 @@ describe('two queues of two keys over one shared iterator', () => {
   });
 });
 
-it('a call that the journal could not take note of leaves nothing behind in it', async () => {
+it('a call whose claim could not be written leaves nothing in the journal', async () => {
   const { fake, media } = fakeService();
   const journal = memoryJournal();
   const keys = new Set<string>();
@@ -421,7 +421,7 @@ it('a call that the journal could not take note of leaves nothing behind in it',
   expect(fake.requests).toEqual([]);
 });
 
-it('a queue goes on after a call that was answered with too few ids', async () => {
+it('a queue continues after a call whose response had too few ids', async () => {
   const { fake, media } = fakeService();
   const client = await acquainted(media());
   const data = { folderId: 'folder_1', filesCreated: ['file_000001'] };

@@ -33,7 +33,7 @@ export class LongAudioError extends PostreelError {
 }
 
 /** Creates the error of parts that cannot be joined. */
-export function notJoinable(why: string): InvalidRequestError {
+export function notJoinableError(why: string): InvalidRequestError {
   return new InvalidRequestError(`The parts cannot be joined: ${why}.`, {
     code: 'AUDIO_NOT_JOINABLE',
     outcome: 'not-sent',

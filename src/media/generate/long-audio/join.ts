@@ -3,7 +3,7 @@ import { readOptions, wholeNumber, type OptionKinds } from '../../../core/option
 import { isRecord } from '../../../core/values.js';
 import { transferOptions, type TransferOptions } from '../../download/transfer-options.js';
 import type { MediaFile } from '../../jobs/file.js';
-import { notJoinable } from './error.js';
+import { notJoinableError } from './error.js';
 import { joinMp3, mp3Part } from './mp3.js';
 import { isWav, joinWav } from './wav.js';
 
@@ -31,7 +31,7 @@ export async function joinFiles(files: readonly MediaFile[], given?: JoinOptions
   for (const file of files) {
     parts.push(new Uint8Array(await file.arrayBuffer(options)));
   }
-  return join(parts, gapMs);
+  return joinParts(parts, gapMs);
 }
 
 // Plain JavaScript may pass the results of `waitForFiles()` instead of the files.
@@ -43,9 +43,9 @@ function requireFile(file: unknown, index: number): void {
 }
 
 /** Joins the parts to one file without decoding them. */
-function join(parts: readonly Uint8Array<ArrayBuffer>[], gapMs: number): Blob {
+function joinParts(parts: readonly Uint8Array<ArrayBuffer>[], gapMs: number): Blob {
   if (parts.length === 0) {
-    throw notJoinable('there are none');
+    throw notJoinableError('there are none');
   }
   if (parts.every(isWav)) {
     return new Blob(joinWav(parts, gapMs), { type: 'audio/wav' });
@@ -53,7 +53,7 @@ function join(parts: readonly Uint8Array<ArrayBuffer>[], gapMs: number): Blob {
   const frames = parts.map((part) => {
     const own = mp3Part(part);
     if (!own) {
-      throw notJoinable('a part is neither MP3 nor WAV, or they are mixed');
+      throw notJoinableError('a part is neither MP3 nor WAV, or they are mixed');
     }
     return own;
   });

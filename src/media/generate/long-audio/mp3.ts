@@ -1,4 +1,4 @@
-import { notJoinable } from './error.js';
+import { notJoinableError } from './error.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -60,14 +60,16 @@ export function mp3Part(file: Bytes): Mp3Part | undefined {
 export function joinMp3(parts: readonly Mp3Part[], gapMs: number): Bytes {
   const [first] = parts;
   if (!first || parts.some(({ kind }) => kind.format !== first.kind.format)) {
-    throw notJoinable('they differ in version, sample rate or channels');
+    throw notJoinableError('they differ in version, sample rate or channels');
   }
   const { kind } = first;
-  const gap = new Array<Bytes>(Math.round(gapMs / kind.milliseconds)).fill(silentFrame(kind, 0));
+  const gap = new Array<Bytes>(Math.round(gapMs / kind.milliseconds)).fill(
+    createSilentFrame(kind, 0),
+  );
   const frames = parts.flatMap((part, index) =>
     index === 0 ? part.frames : [...gap, ...part.frames],
   );
-  const info = silentFrame(kind, kind.infoAt + infoBytes);
+  const info = createSilentFrame(kind, kind.infoAt + infoBytes);
   const file = new Uint8Array(frames.reduce((sum, { length }) => sum + length, info.length));
   file.set(info);
   let at = info.length;
@@ -106,7 +108,7 @@ function writeInfo(
 }
 
 /** Creates the smallest silent frame of this kind that has at least `roomBytes`. */
-function silentFrame({ header, infoAt }: Frame, roomBytes: number): Bytes {
+function createSilentFrame({ header, infoAt }: Frame, roomBytes: number): Bytes {
   const [sync = 0, kind = 0, rates = 0, mode = 0] = header;
   for (let index = 1; index < bitrates.one.length; index += 1) {
     // A header without a checksum and without padding.

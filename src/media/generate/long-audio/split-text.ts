@@ -1,5 +1,5 @@
 import type { TextRange } from '../types.js';
-import { graphemeEnds, sentenceEnds } from './text-boundaries.js';
+import { findGraphemeEnds, findSentenceEnds } from './text-boundaries.js';
 
 /** A part of a longer text. */
 export interface TextPart extends TextRange {
@@ -14,14 +14,14 @@ export interface TextPart extends TextRange {
 export function splitText(text: string, maxLength: number): TextPart[] {
   const parts: TextPart[] = [];
   const last = text.trimEnd().length;
-  const { sure, possible } = text.length > maxLength ? sentenceEnds(text) : noEnds;
+  const { sure, possible } = text.length > maxLength ? findSentenceEnds(text) : noEnds;
   let start = skipSpace(text, 0);
   while (last - start > maxLength) {
     const limit = start + maxLength;
     const end =
-      lastBetween(sure, start, limit) ??
-      lastBetween(possible, start, limit) ??
-      endInside(text, start, limit);
+      findLastBetween(sure, start, limit) ??
+      findLastBetween(possible, start, limit) ??
+      findCut(text, start, limit);
     parts.push({ text: text.slice(start, end), start, end });
     start = skipSpace(text, end);
   }
@@ -34,7 +34,7 @@ export function splitText(text: string, maxLength: number): TextPart[] {
 const noEnds = { sure: [], possible: [] };
 
 /** Finds the place to cut a sentence that is too long. */
-function endInside(text: string, start: number, limit: number): number {
+function findCut(text: string, start: number, limit: number): number {
   // One character more, because a space may follow right after the limit.
   const window = text.slice(start, limit + 1);
   for (const gap of [/\s*[\n\r]/g, /\s+/g]) {
@@ -44,9 +44,9 @@ function endInside(text: string, start: number, limit: number): number {
     }
   }
   // A character has only a few units, so it is enough to segment the end of the window.
-  const from = wholeCharactersFrom(text, start, limit);
-  const ends = [from, ...graphemeEnds(text, from, limit + maxCharacterLength)];
-  return lastBetween(ends, start, limit) ?? limit - (isInsidePair(text, limit) ? 1 : 0);
+  const from = findCharacterStart(text, start, limit);
+  const ends = [from, ...findGraphemeEnds(text, from, limit + maxCharacterLength)];
+  return findLastBetween(ends, start, limit) ?? limit - (isInsidePair(text, limit) ? 1 : 0);
 }
 
 function isInsidePair(text: string, index: number): boolean {
@@ -57,7 +57,7 @@ function isInsidePair(text: string, index: number): boolean {
 const maxCharacterLength = 64;
 
 // Finds a start for the segmentation that is certainly not inside a character.
-function wholeCharactersFrom(text: string, start: number, limit: number): number {
+function findCharacterStart(text: string, start: number, limit: number): number {
   for (let index = limit - 1; index > start && index > limit - maxCharacterLength; index--) {
     if (/[ -~]/.test(text.charAt(index))) {
       return index;
@@ -73,7 +73,11 @@ function skipSpace(text: string, from: number): number {
 }
 
 /** Finds the last of ascending numbers that is above `start` and at most `limit`. */
-function lastBetween(ends: readonly number[], start: number, limit: number): number | undefined {
+function findLastBetween(
+  ends: readonly number[],
+  start: number,
+  limit: number,
+): number | undefined {
   let [low, high] = [0, ends.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -18,7 +18,7 @@ export type SubmitPart = (
 ) => PromiseLike<GenerationJob>;
 
 /** The dependencies of `submitLongAudio()`. */
-export interface LongAudioHost {
+export interface LongAudioParts {
   /** The most jobs that may be queued or processing at one time. */
   readonly pendingLimit: number;
   readonly submit: SubmitPart;
@@ -27,7 +27,7 @@ export interface LongAudioHost {
 /** Submits a text of any length, part by part and in order. */
 export async function submitLongAudio(
   request: LongAudioRequest,
-  { pendingLimit, submit }: LongAudioHost,
+  { pendingLimit, submit }: LongAudioParts,
   signal: AbortSignal | undefined,
 ): Promise<GenerationJob[]> {
   const parts = partsOf(request);
@@ -35,7 +35,7 @@ export async function submitLongAudio(
   const jobs: GenerationJob[] = [];
   try {
     for (const [index, part] of parts.entries()) {
-      await roomAfter(jobs, pendingLimit, signal);
+      await waitForRoom(jobs, pendingLimit, signal);
       const body = await bodyOf(request, part, index);
       signal?.throwIfAborted();
       jobs.push(await submit(body, { ...part, index, count: parts.length }, signal));
@@ -74,7 +74,7 @@ async function bodyOf(
 }
 
 // Waits for an earlier part, so that the parts of one text do not exceed the limit of pending jobs.
-async function roomAfter(
+async function waitForRoom(
   jobs: readonly GenerationJob[],
   pendingLimit: number,
   signal: AbortSignal | undefined,

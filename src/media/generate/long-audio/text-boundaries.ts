@@ -23,12 +23,12 @@ const tailLength = 24;
 const windowLength = 8_192;
 
 /** Finds the ends of sentences. A single line break counts as a space, because prose is often wrapped. */
-export function sentenceEnds(text: string): SentenceEnds {
+export function findSentenceEnds(text: string): SentenceEnds {
   const sure: number[] = [];
   const possible: number[] = [];
   // For Unicode an ellipsis does not end a sentence, but a full stop before a capital letter does.
-  const flat = text.replace(/\s*[\n\r]\s*/g, withoutWrap).replaceAll('…', '.');
-  for (const end of sentenceEndsIn(flat)) {
+  const flat = text.replace(/\s*[\n\r]\s*/g, joinLine).replaceAll('…', '.');
+  for (const end of findEndsInWindows(flat)) {
     const last = possible.at(-1) ?? 0;
     const at = last + flat.slice(last, end).trimEnd().length;
     if (at === last) {
@@ -43,10 +43,12 @@ export function sentenceEnds(text: string): SentenceEnds {
 }
 
 // Segments the text in windows: in V8 each step takes time in proportion to the length of the whole text.
-function* sentenceEndsIn(text: string): Generator<number> {
+function* findEndsInWindows(text: string): Generator<number> {
   let size = windowLength;
   for (let from = 0; from < text.length;) {
-    const ends = segmentEnds(text.slice(from, from + size), 'sentence').map((end) => from + end);
+    const ends = findSegmentEnds(text.slice(from, from + size), 'sentence').map(
+      (end) => from + end,
+    );
     // The window may have cut the last sentence short.
     const whole = from + size < text.length ? ends.slice(0, -1) : ends;
     yield* whole;
@@ -56,13 +58,13 @@ function* sentenceEndsIn(text: string): Generator<number> {
 }
 
 /** The ends of the characters in a range of text, as people see them: an emoji is one character. */
-export function graphemeEnds(text: string, from: number, to: number): number[] {
-  return segmentEnds(text.slice(from, to), 'grapheme').map((end) => from + end);
+export function findGraphemeEnds(text: string, from: number, to: number): number[] {
+  return findSegmentEnds(text.slice(from, to), 'grapheme').map((end) => from + end);
 }
 
 // Replaces a single line break by a space and keeps a blank line, which ends a paragraph. The length of the
 // text does not change.
-function withoutWrap(space: string): string {
+function joinLine(space: string): string {
   const breaks = space.match(/\r\n|\n|\r/g) ?? [];
   return breaks.length > 1 ? space : space.replace(/[\n\r]/g, ' ');
 }
@@ -75,11 +77,11 @@ function isSure(text: string, at: number, next: number): boolean {
   return !isContinued && !uncertain.test(text.slice(Math.max(0, at - tailLength), at));
 }
 
-function segmentEnds(text: string, granularity: 'sentence' | 'grapheme'): number[] {
+function findSegmentEnds(text: string, granularity: 'sentence' | 'grapheme'): number[] {
   // Some engines, such as Hermes, have no segmenter.
   const { Segmenter } = Intl as { Segmenter?: typeof Intl.Segmenter };
   if (!Segmenter) {
-    return roughEnds(text, granularity);
+    return findRoughEnds(text, granularity);
   }
   const segments = new Segmenter('en', { granularity }).segment(text);
   return Array.from(segments, ({ index, segment }) => index + segment.length);
@@ -89,7 +91,7 @@ function segmentEnds(text: string, granularity: 'sentence' | 'grapheme'): number
 const roughSentence = /[.!?…؟۔।]["'”’»)\]]*\s+|[。！？][”’」』）]*\s*|\n\s*\n/g;
 const roughCharacter = /(?:\p{RI}\p{RI}|.)(?:\p{M}|\p{EMod}|\u200c|\u200d.)*/gsu;
 
-function roughEnds(text: string, granularity: 'sentence' | 'grapheme'): number[] {
+function findRoughEnds(text: string, granularity: 'sentence' | 'grapheme'): number[] {
   const pattern = granularity === 'sentence' ? roughSentence : roughCharacter;
   const ends = Array.from(text.matchAll(pattern), ({ index, 0: match }) => index + match.length);
   return ends.at(-1) === text.length ? ends : [...ends, text.length];

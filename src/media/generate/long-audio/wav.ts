@@ -1,4 +1,4 @@
-import { notJoinable } from './error.js';
+import { notJoinableError } from './error.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -24,15 +24,15 @@ export function joinWav(files: readonly Bytes[], gapMs: number): Bytes[] {
   const parts = files.map(partOf);
   const [first] = parts;
   if (!first || parts.some(({ format }) => format.join() !== first.format.join())) {
-    throw notJoinable('they differ in format, sample rate or channels');
+    throw notJoinableError('they differ in format, sample rate or channels');
   }
-  const gap = silence(first.format, gapMs);
+  const gap = createSilence(first.format, gapMs);
   const sounds = parts.flatMap(({ sound }, index) => (index === 0 ? [sound] : [gap, sound]));
   const bytes = sounds.reduce((sum, { length }) => sum + length, 0);
   const pad = new Uint8Array(bytes % 2); // a chunk ends at an even offset
   const header = headerOf(first.format, bytes);
   if (header.length + bytes > maxBytes) {
-    throw notJoinable('together they are too long for a WAV file');
+    throw notJoinableError('together they are too long for a WAV file');
   }
   return [header, ...sounds, pad];
 }
@@ -50,7 +50,7 @@ function partOf(file: Bytes): WavPart {
     }
     at = start + size + (size % 2);
   }
-  throw notJoinable('a WAV file has no sound');
+  throw notJoinableError('a WAV file has no sound');
 }
 
 /** The sound of a `data` chunk. When a streaming program left the size open, it ends with the file. */
@@ -70,7 +70,7 @@ const silentByPulseCode = 0;
 // The byte for silence by format and bits: 8-bit samples are unsigned; A-law and mu-law have special codes.
 const silentBytes: Readonly<Record<string, number>> = { '1 8': 0x80, '6 8': 0xd5, '7 8': 0xff };
 
-function silence(format: Bytes, gapMs: number): Bytes {
+function createSilence(format: Bytes, gapMs: number): Bytes {
   const view = viewOf(format);
   const blockBytes = blockBytesOf(format);
   const blocks = Math.round((view.getUint32(8, true) * gapMs) / 1_000 / blockBytes);

@@ -51,7 +51,7 @@ async function soundOf(parts: readonly Uint8Array[], options?: JoinOptions) {
 }
 
 describe('parts of MP3', () => {
-  it('become one file of their frames, in order, that says how long it is', async () => {
+  it('become one file of their frames, in order, with its length', async () => {
     const { type, fills, head, bytes, strays } = await soundOf([
       join(frame(1), frame(2)),
       frame(3),
@@ -61,7 +61,7 @@ describe('parts of MP3', () => {
     expect(bytes.slice(-3 * 417)).toEqual(join(frame(1), frame(2), frame(3)));
   });
 
-  it('lose their tags: what is true of a part is not true of the whole', async () => {
+  it('lose their tags, because these describe only the part', async () => {
     const parts = [
       join(id3, info('Xing'), frame(1), trailer),
       join(id3, id3, new Uint8Array(7), info('Info'), frame(2), text('APETAGEX'), trailer),
@@ -71,7 +71,7 @@ describe('parts of MP3', () => {
     expect([fills, strays, head?.frames]).toEqual([[1, 2, 3], [], 3]);
   });
 
-  it('last as long as they play where the bitrate changes, and are found by their place', async () => {
+  it('have the right duration and seek table when the bitrate changes', async () => {
     const loud = Array.from({ length: 60 }, () => frame(1, { rates: 0xe0 })); // 320 kbit/s
     const quiet = Array.from({ length: 240 }, () => frame(2, { rates: 0x10 })); // 32 kbit/s
     const { seconds, shownSeconds, head, bytes, frames } = await soundOf([
@@ -95,7 +95,7 @@ describe('parts of MP3', () => {
     expect([fills, strays]).toEqual([[1, 2], []]);
   });
 
-  it('may be apart, by silence', async () => {
+  it('can be separated by silence', async () => {
     const { fills, seconds, strays } = await soundOf([frame(1), frame(2)], { gapMs: 500 });
     expect([fills.filter(Boolean), strays]).toEqual([[1, 2], []]);
     expect(Math.abs(seconds - 2 * frameSeconds - 0.5)).toBeLessThan(frameSeconds / 2);
@@ -162,7 +162,7 @@ describe('parts of WAV', () => {
     ['0, and the header of the whole', { size: 0, riff: 36 }],
     ['the highest number', { size: 0xffff_ffff, riff: 0xffff_ffff }],
     ['more than there is', { size: 0x7fff_ffff }],
-  ])('reach to the end of the file where they say a length of %s', async (_, facts) => {
+  ])('reach to the end of the file when their header has the length %s', async (_, facts) => {
     const whole = await joined([wav(sound(1, 2), facts), wav(sound(3, 4), facts)]);
     expect(whole.bytes).toEqual(wav(sound(1, 2, 3, 4)));
   });
@@ -172,7 +172,7 @@ describe('parts of WAV', () => {
     expect((await joined([wav(sound(1, 2)), empty])).bytes).toEqual(wav(sound(1, 2)));
   });
 
-  it('lose what stands before and behind the sound, odd lengths included', async () => {
+  it('lose the chunks before and after the sound, also those with odd lengths', async () => {
     const facts = { before: [chunk('LIST', text('INFOx')), chunk('junk', text('a'))] };
     const parts = [
       wav(sound(1, 2, 3), { ...facts, after: [chunk('LIST', text('INFO'))] }),
@@ -197,7 +197,7 @@ describe('parts of WAV', () => {
   it.each([
     [8, 0x80],
     [16, 0],
-  ])('may be apart, by silence of %i bits', async (bits, silent) => {
+  ])('can be separated by silence of %i bits', async (bits, silent) => {
     const one = wav(sound(1, 1), { bits, rate: 1_000 });
     const { data } = playedWav((await joined([one, one], { gapMs: 3 })).bytes);
     const gap = new Array<number>((3 * bits) / 8).fill(silent);
@@ -211,7 +211,7 @@ describe('parts of WAV', () => {
 });
 
 describe('joinAudio()', () => {
-  it('refuses what makes no file, before anything is downloaded', async () => {
+  it('rejects an invalid list before it downloads anything', async () => {
     const media = new MediaClient({ apiKey: 'key', baseUrl: 'https://media.test' });
     await expect(media.joinAudio([])).rejects.toThrow('there are none');
     const results = [{ fileId: 'file_1', file: undefined }] as unknown as MediaFile[]; // as JavaScript may
@@ -235,7 +235,7 @@ describe('joinAudio()', () => {
     return { bytes: new Uint8Array(await whole.arrayBuffer()), seconds };
   }
 
-  it('makes one MP3 of a text of any length, on the fakes as on the service', async () => {
+  it('makes one MP3 from a text of any length', async () => {
     const { bytes, seconds } = await spoken('mp3');
     const played = playedMp3(bytes);
     expect(played.strays).toEqual([]);
@@ -243,7 +243,7 @@ describe('joinAudio()', () => {
     expect(played.shownSeconds).toBeCloseTo(played.seconds, 6);
   });
 
-  it('makes one WAV of it', async () => {
+  it('makes one WAV from it', async () => {
     const { bytes, seconds } = await spoken('wav');
     const played = playedWav(bytes);
     expect(played).toMatchObject({ isWhole: true, saysBytes: bytes.length });

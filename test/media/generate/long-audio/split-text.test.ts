@@ -43,7 +43,7 @@ describe('the split of a text', () => {
   });
 
   it.each(['e\u0301', 'a\u0301\u0302', '👩‍👩‍👧', 'क्षि'])(
-    'leaves %s whole, at whatever unit the limit falls',
+    'never splits %s, wherever the limit falls',
     (unit) => {
       const text = `x${unit.repeat(200)}`;
       for (let most = 90; most < 110; most++) {
@@ -137,7 +137,7 @@ describe('a book', () => {
     }
   }
 
-  it('that is hard-wrapped has no sentence cut that fits', () => {
+  it('with hard line breaks has no sentence cut that would fit', () => {
     const breaks = fc.constantFrom('\n', '\r\n', '\n   ');
     fc.assert(
       fc.property(
@@ -155,7 +155,7 @@ describe('a book', () => {
     );
   });
 
-  it('of 300 000 characters has no sentence cut that fits, in time in proportion to it', () => {
+  it('of 300 000 characters has no sentence cut that would fit, in linear time', () => {
     const [book = []] = fc.sample(paragraphs(700, 720), { numRuns: 1, seed: 7 });
     const text = book.map((sentences) => wrapped(sentences.join(' '), 72, '\n')).join('\n\n');
     expect(text.length).toBeGreaterThan(300_000);
@@ -166,7 +166,7 @@ describe('a book', () => {
     expectWhole(book.flat(), text, 10_000);
   });
 
-  it('without any end of a sentence is cut between words, in time in proportion to it', () => {
+  it('without any end of a sentence is cut between words, in linear time', () => {
     const text = 'word '.repeat(60_000).trim();
     const at = performance.now();
     const parts = splitText(text, 10_000);
@@ -174,7 +174,7 @@ describe('a book', () => {
     expect(parts.every((part) => part.text.length === 9_999)).toBe(true);
   });
 
-  it('is cut at the ends of sentences where there is no segmenter', () => {
+  it('is cut at the ends of sentences in a runtime without a segmenter', () => {
     vi.stubGlobal('Intl', { ...Intl, Segmenter: undefined });
     expect(split('One is here. Two is\nhere. 一二三。四五六。', 28)).toEqual([
       'One is here. Two is\nhere.',

@@ -17,7 +17,7 @@ const sentence = (number: number) => `Sentence ${number} has ${'word '.repeat(30
 const longText = (sentences: number) =>
   Array.from({ length: sentences }, (_, number) => sentence(number)).join(' ');
 
-it('a text that is too long for audio() is refused with the way to submit it', async () => {
+it('the error of a text that is too long for audio() names longAudio()', async () => {
   const { fake, media } = fakeService();
   const { error } = await inTime(
     ending(media().generate.audio(speech({ content: longText(200) }))),
@@ -43,7 +43,7 @@ it.each([
 });
 
 describe('longAudio', () => {
-  it('makes a part again whose speech failed, with `retryFailed`', async () => {
+  it('submits a part again whose speech failed, with `retryFailed`', async () => {
     const { fake, media } = fakeService();
     const client = media({ journal: memoryJournal() });
     fake.outcome({ status: 'error' });
@@ -58,7 +58,7 @@ describe('longAudio', () => {
     expect([again, fake.files.length]).toEqual([fake.files.at(-1)!.fileId, parts.length + 1]);
   });
 
-  it('leaves the part of each job in the journal, so that a restart can order them', async () => {
+  it('writes the range of each part into the journal, so that they can be ordered after a restart', async () => {
     const { media } = fakeService();
     const client = media({ journal: memoryJournal() });
     const parts = await inTime(client.generate.longAudio(speech({ content: longText(200) })));
@@ -86,7 +86,7 @@ describe('longAudio', () => {
     expect(fake.files[0]!.settings).toMatchObject({ playbackRate: 1.5, format: 'wav' });
   });
 
-  it('submits a short text as it is', async () => {
+  it('submits a short text unchanged', async () => {
     const { fake, media } = fakeService();
     expect(await inTime(media().generate.longAudio(speech()))).toHaveLength(1);
     expect(fake.files[0]!.settings['content']).toBe('Good morning!');
@@ -99,7 +99,7 @@ describe('longAudio', () => {
     expect(fake.requests.every(({ status }) => status === 200)).toBe(true);
   });
 
-  it('has the accepted jobs with its error', async () => {
+  it('rejects with an error that has the accepted jobs', async () => {
     const { fake, media } = fakeService();
     fake.fail(audioEndpoint, { status: 500, after: 2 });
     const call = media().generate.longAudio(speech({ content: longText(200) }));
@@ -118,7 +118,7 @@ describe('longAudio', () => {
     expect(jobs).toHaveLength(2);
   });
 
-  it('tells of each job which part of the text it speaks, also after a restart', async () => {
+  it('gives each job the range of its part, also after a restart', async () => {
     const { fake, media } = fakeService();
     const content = `\n  ${longText(120)}\n`;
     const client = media();
@@ -130,7 +130,7 @@ describe('longAudio', () => {
     }
   });
 
-  it.each(['', 42, undefined])('refuses the text %j before the network', async (content) => {
+  it.each(['', 42, undefined])('rejects the text %j before it sends a request', async (content) => {
     const { fake, media } = fakeService();
     const call = media().generate.longAudio(speech({ content: content as string }));
     const { error } = await inTime(ending(call));
@@ -159,7 +159,7 @@ describe('longAudio', () => {
     },
   );
 
-  it('lets the call in flight end when it is aborted: its job is paid for', async () => {
+  it('completes the call in flight when it is aborted, because its job is paid for', async () => {
     const { fake, media } = fakeService();
     const controller = new AbortController();
     const client = media({
@@ -193,7 +193,7 @@ describe('longAudio', () => {
     expect(fake.files.length).toBeLessThan(11);
   });
 
-  it('with `once` submits each part once, under a key of its own', async () => {
+  it('with `once` submits each part once, under a separate key', async () => {
     const { fake, media } = fakeService();
     const journal = memoryJournal();
     const request = speech({ content: longText(200) });
@@ -207,7 +207,7 @@ describe('longAudio', () => {
     expect(keys.sort()).toEqual(jobs.map((_, index) => `book/1/${index}`));
   });
 
-  it.each([undefined, ''])('refuses the key %j before the network', async (once) => {
+  it.each([undefined, ''])('rejects the key %j before it sends a request', async (once) => {
     const { fake, media } = fakeService();
     const call = media({ journal: memoryJournal() }).generate.longAudio(speech(), {
       once: once as string,
@@ -216,7 +216,7 @@ describe('longAudio', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('rejects with the reason itself when nothing was submitted', async () => {
+  it('rejects with the original error when nothing was submitted', async () => {
     const { fake, media } = fakeService();
     const signal = AbortSignal.abort('no');
     const call = media().generate.longAudio(speech({ content: longText(200) }), { signal });
@@ -224,7 +224,7 @@ describe('longAudio', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('asks for a webhook for each part', async () => {
+  it('calls the `webhook` function for each part', async () => {
     const { fake, media } = fakeService();
     const webhook = vi.fn((index: number) => Promise.resolve(`https://shop.example/done/${index}`));
     await inTime(media().generate.longAudio({ ...speech({ content: longText(100) }), webhook }));
@@ -234,7 +234,7 @@ describe('longAudio', () => {
     );
   });
 
-  it('refuses one signed webhook for several parts before the network', async () => {
+  it('rejects one signed webhook for several parts before it sends a request', async () => {
     const { fake, media } = fakeService();
     const secret = 'a secret of the tests, 32 letters';
     const webhook = await signWebhookUrl('https://shop.example/done', { secret });

@@ -25,8 +25,8 @@ async function answered(count: number, body: unknown) {
 
 const fileIdsOf = (results: readonly QueueResult[]) => results.map(({ job }) => job?.fileId);
 
-describe('the answer to a call of a queue', () => {
-  it('that says no but has ids is not a no: the ids are kept, and nothing is submitted again', async () => {
+describe('the response to a call of a queue', () => {
+  it('with an error status and ids counts as accepted: the ids are kept, and nothing is submitted again', async () => {
     const data = { folderId: 'folder_1', filesCreated: ['file_a', 'file_b', 'file_c'] };
     const { fake, results, pending } = await answered(5, { success: false, data });
     expect(calls(fake)).toBe(2);
@@ -38,7 +38,7 @@ describe('the answer to a call of a queue', () => {
     expect(pending.unknown.flatMap(({ jobs }) => jobs)).toHaveLength(5);
   });
 
-  it('with a hole keeps the positions: no job gets the file of another one', async () => {
+  it('with a missing id keeps the positions: no job gets the file of another one', async () => {
     const data = { folderId: 'folder_1', filesCreated: ['file_a', null, 'file_c'] };
     const { fake, results, pending } = await answered(3, { success: true, data });
     expect(calls(fake)).toBe(2);
@@ -47,7 +47,7 @@ describe('the answer to a call of a queue', () => {
     expect(pending.unknown.flatMap(({ jobs }) => jobs)).toEqual([videos(3)[1]]);
   });
 
-  it('with an id twice gives it to neither job, and lists it', async () => {
+  it('with a repeated id assigns it to neither job, and lists it as pending', async () => {
     const data = { folderId: 'folder_1', filesCreated: ['file_a', 'file_b', 'file_b'] };
     const { fake, results, pending } = await answered(3, { success: true, data });
     expect(calls(fake)).toBe(2);
@@ -56,7 +56,7 @@ describe('the answer to a call of a queue', () => {
     expect(pending.unknown.flatMap(({ jobs }) => jobs)).toHaveLength(2);
   });
 
-  it('with numbers for ids keeps them as texts, because the files are paid for', async () => {
+  it('with numeric ids keeps them as texts, because the files are paid for', async () => {
     const data = { folderId: 'folder_1', filesCreated: [7, 8] };
     const { results, mismatches } = await answered(2, { success: true, data });
     expect(fileIdsOf(results)).toEqual(['7', '8']);
@@ -65,14 +65,14 @@ describe('the answer to a call of a queue', () => {
     ]);
   });
 
-  it('with a number that JSON has rounded has no id for that job', async () => {
+  it('with a number that JSON has rounded has no id for its job', async () => {
     const data = { folderId: 'folder_1', filesCreated: [2 ** 53 + 2, 'file_b'] };
     const { results } = await answered(2, { success: true, data });
     expect(fileIdsOf(results)).toEqual([undefined, 'file_b']);
     expect(results[0]!.error).toMatchObject({ code: 'FILE_IDS_MISSING', outcome: 'unknown' });
   });
 
-  it('without any id has the raw answer with its error', async () => {
+  it('without any id causes an error that has the raw response', async () => {
     const { results } = await answered(1, { success: true, data: { note: 'scheduled' } });
     expect(results[0]!.error).toMatchObject({
       code: 'FILE_IDS_MISSING',

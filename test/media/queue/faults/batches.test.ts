@@ -25,8 +25,8 @@ const billed = (fake: ReturnType<typeof loop>['fake']) => {
 const outcomes = (results: readonly { error?: unknown }[]) =>
   results.map(({ error }) => (error as { outcome?: string } | undefined)?.outcome ?? 'file');
 
-describe('a call of several jobs that is refused half-way', () => {
-  it('bills none of them twice: what may have been made ends as unknown', async () => {
+describe('a call of several jobs that is refused after some of them were made', () => {
+  it('bills none of them twice: jobs that may have been made end as unknown', async () => {
     const { fake, media } = loop();
     const fetch = refusing(fake, 'prompt":"5"');
     const results = await inTime(collect(media({ fetch }).queue(videos(8))));
@@ -37,7 +37,7 @@ describe('a call of several jobs that is refused half-way', () => {
     expect(String(results.at(-1)!.error)).toContain('Not allowed.');
   });
 
-  it.each([400, 402, 403, 409])('by %i is made again by no later call', async (status) => {
+  it.each([400, 402, 403, 409])('with %i is never repeated', async (status) => {
     const { fake, media } = loop({ behavior: { batch: 'loop', capStatus: status as 429 } });
     // Another program of the account has some of the slots.
     await inTime(
@@ -66,8 +66,8 @@ describe('a call of several jobs that is refused half-way', () => {
   });
 });
 
-describe('suspects', () => {
-  it('go alone: the first job with a brand kit, and with a length that no other one had', async () => {
+describe('jobs that the service may refuse', () => {
+  it('are sent in separate calls: the first job with a brand kit, and the first of a greater length', async () => {
     const { fake, media } = loop();
     const brandId = 'brand_000001';
     const input = videos(12).map((job, index) =>
@@ -82,7 +82,7 @@ describe('suspects', () => {
     expect(billed(fake)).toEqual([]);
   });
 
-  it('that are refused alone fail alone', async () => {
+  it('that are refused in a separate call fail alone', async () => {
     const { fake, media } = loop();
     const input = videos(12).map((job, index) => (index % 3 ? job : { ...job, brandId: 'x' }));
     const results = await inTime(collect(media().queue(input)));
@@ -90,7 +90,7 @@ describe('suspects', () => {
     expect(billed(fake)).toEqual([]);
   });
 
-  it('with a kit share no call with those without one, once both have been accepted', async () => {
+  it('with a brand kit never share a call with those without one', async () => {
     const { fake, media } = fakeService();
     const kitOf = ({ brandId = 'none' }: VideoJob) => brandId;
     const input = videos(16).map((job, index) =>
@@ -103,7 +103,7 @@ describe('suspects', () => {
     expect(Math.max(...sizes(fake))).toBe(8);
   });
 
-  it('go alone: pictures of the caller, and articles', async () => {
+  it("are sent in separate calls: the caller's pictures, and articles", async () => {
     const { fake, media } = fakeService();
     const article = { workflowType: 'url', content: 'https://example.com/a', prompt: undefined };
     const pictures = { mediaUrls: ['https://example.com/a.png'] };
@@ -112,7 +112,7 @@ describe('suspects', () => {
     expect(sizes(fake).sort()).toEqual([1, 1, 1, 1, 1, 2]);
   });
 
-  it('cost no time: the next call goes at once', async () => {
+  it('cost no time: the next call is sent at once', async () => {
     const { fake, media } = fakeService();
     const input = videos(20).map((job) => ({ ...job, duration: 3 }));
     await inTime(collect(media().queue(input)));

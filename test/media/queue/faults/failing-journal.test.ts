@@ -2,7 +2,7 @@ import { MediaClient, memoryJournal, type JournalStore } from 'postreel';
 import { createFakeMedia } from 'postreel/testing';
 import { expect, it } from 'vitest';
 
-it('an answer is written over the claim that its call made, though an earlier claim could not be taken back', async () => {
+it('a response is written over the claim of its call, though an earlier claim could not be released', async () => {
   const fake = createFakeMedia({ durations: () => '1m' });
   const memory = memoryJournal();
   let claims = 0;
@@ -28,7 +28,7 @@ it('an answer is written over the claim that its call made, though an earlier cl
   expect(entries).toMatchObject([{ state: 'answered', end: 'saved' }]);
 });
 
-it('a late answer is that of its key, though a later call with the key is unknown', async () => {
+it('a late response is written under its key, though a later call with the key is unknown', async () => {
   const fake = createFakeMedia();
   const endpoint = 'POST /v1/generate/audio';
   fake.fail(endpoint, { slow: 60_000 });

@@ -15,7 +15,7 @@ import {
 useFakeTime();
 
 describe('a job of a queue', () => {
-  it('that fails in the making fails alone', async () => {
+  it('whose generation fails does not fail the others', async () => {
     const { fake, media } = fakeService();
     fake.outcome({ status: 'error' }, ({ settings }) => settings.prompt === '1');
     const results = await inTime(collect(media().queue(videos(3))));
@@ -35,7 +35,7 @@ describe('a job of a queue', () => {
     ['that is a text', 'a video, please'],
     ['to speak without a text', { voiceId: 'voice_1' }],
     ['to speak a number', { content: 42, voiceId: 'voice_1' }],
-  ])('%s fails alone, before the network', async (_, bad) => {
+  ])('%s fails alone, before a request is sent', async (_, bad) => {
     const { fake, media } = fakeService();
     const input = [video(), bad, video()] as MediaJob[];
     const results = await inTime(collect(media().queue(input)));
@@ -65,7 +65,7 @@ describe('a job of a queue', () => {
     }
   });
 
-  it('gets no brand kit of another one', async () => {
+  it('never gets the brand kit of another job', async () => {
     const { fake, media } = fakeService();
     const input = videos(6).map((job, index) =>
       index === 2 ? { ...job, brandId: 'brand_000001' } : job,
@@ -85,7 +85,7 @@ describe('a job of a queue', () => {
     expect(fake.files).toHaveLength(8);
   });
 
-  it('that is refused for what only the service knows leaves its call unknown, and the rest is made', async () => {
+  it('that only the service can refuse leaves its call unknown, and the rest is made', async () => {
     const { fake, media } = fakeService();
     const fetch = async (input: string | URL | Request, init?: RequestInit) => {
       const request = new Request(input, init);
@@ -125,7 +125,7 @@ describe('a call of a queue', () => {
     ['403', { status: 403 }],
     ['402', { status: 402 }],
     ['404', { status: 404, body: { success: false, message: 'No such folder.' } }],
-  ])('that is refused with %s in every part fails all jobs after a few', async (_, fault) => {
+  ])('that is always refused with %s fails all jobs after a few', async (_, fault) => {
     const { fake, media } = fakeService();
     fake.fail(videoEndpoint, { ...fault, times: 99 });
     const startedAt = Date.now();
@@ -149,7 +149,7 @@ describe('a call of a queue', () => {
     ['never comes', { hang: true }],
     ['is 500', { status: 500 }],
     ['is not JSON', { malformed: true }],
-  ])('whose answer %s is never handed in again', async (_, fault) => {
+  ])('whose response %s is never sent again', async (_, fault) => {
     const { fake, media } = fakeService();
     const client = await acquainted(media());
     fake.fail(videoEndpoint, fault);
@@ -171,7 +171,7 @@ describe('a call of a queue', () => {
   it.each([
     ['429 with Retry-After', { status: 429, retryAfter: 90 }],
     ['429', { status: 429 }],
-  ])('that is refused with %s is made again later', async (_, fault) => {
+  ])('that is refused with %s is sent again later', async (_, fault) => {
     const { fake, media } = fakeService();
     fake.fail(videoEndpoint, { ...fault, times: 2 });
     const results = await inTime(collect(media().queue(videos(1))));
@@ -180,14 +180,14 @@ describe('a call of a queue', () => {
     expect(fake.files).toHaveLength(1);
   });
 
-  it('that is refused with 429 is not repeated at once, even without a rate limit of ours', async () => {
+  it('that is refused with 429 is not repeated at once, even with `rateLimit: false`', async () => {
     const { fake, media } = fakeService();
     fake.fail(audioEndpoint, { status: 429, times: 3 });
     await inTime(collect(media({ rateLimit: false }).queue([speech()])));
     expect(Math.min(...gaps(fake.requests, audioEndpoint))).toBeGreaterThanOrEqual(60_000);
   });
 
-  it('that finds places taken by others waits until there is room', async () => {
+  it('whose slots are taken by others waits until slots are free', async () => {
     const { fake, media } = fakeService({ durations: () => '15m', rateLimit: false });
     const other = media({ rateLimit: false });
     await inTime(other.generate.video({ payload: videos(19) }));
@@ -213,7 +213,7 @@ describe('a call of a queue', () => {
     expect(calls(fake)).toBe(2);
   });
 
-  it('of texts to speak goes on after one that is refused', async () => {
+  it('of texts to speak is followed by the next after a refusal', async () => {
     const { fake, media } = fakeService();
     fake.fail(audioEndpoint, { status: 422 });
     const results = await inTime(collect(media().queue([speech(), speech(), speech()])));
@@ -221,7 +221,7 @@ describe('a call of a queue', () => {
     expect(results.filter(({ error }) => error)).toMatchObject([{ error: { status: 422 } }]);
   });
 
-  it('of texts to speak waits for nothing after two that are refused: no slot is taken', async () => {
+  it('of texts to speak is sent at once after two refusals, because they took no slot', async () => {
     const { fake, media } = fakeService();
     fake.fail(audioEndpoint, { status: 422, times: 2 });
     await inTime(collect(media().queue([speech(), speech(), speech()])));

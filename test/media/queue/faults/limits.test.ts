@@ -16,7 +16,7 @@ useFakeTime();
 const minuteMs = 60_000;
 
 describe('one refused status check', () => {
-  it('does not keep a generate call from being made', async () => {
+  it('does not delay a generate call', async () => {
     const { fake, media } = fakeService({ durations: () => '10m' });
     const client = media();
     const job = await inTime(client.generate.audio(speech()));
@@ -29,7 +29,7 @@ describe('one refused status check', () => {
     await inTime(wait);
   });
 
-  it('asked for by hand does not keep a generate call from being made', async () => {
+  it('made with status() does not delay a generate call', async () => {
     const { fake, media } = fakeService({ durations: () => '10m' });
     const client = media();
     const job = await inTime(client.generate.audio(speech()));
@@ -40,7 +40,7 @@ describe('one refused status check', () => {
     expect(Date.now() - startedAt).toBeLessThan(1_000);
   });
 
-  it('does not keep a queue from its next call', async () => {
+  it('does not delay the next call of a queue', async () => {
     const { fake, media } = fakeService({ durations: () => '2m' });
     const results = collect(media().queue(videos(40)));
     await pass(30_000);
@@ -50,7 +50,7 @@ describe('one refused status check', () => {
     expect(second!.at - fake.requests[0]!.at).toBeLessThan(4 * minuteMs);
   });
 
-  it('leaves the other checks at their pace: every file is there in time', async () => {
+  it('does not slow down the other checks: every file is finished in time', async () => {
     const { fake, media } = fakeService({ durations: () => '3m' });
     const results = collect(media().queue(videos(15), { timeout: 10 * minuteMs }));
     await pass(minuteMs);
@@ -60,7 +60,7 @@ describe('one refused status check', () => {
 });
 
 describe('a queue that cannot call', () => {
-  it('says so each minute', async () => {
+  it('emits an event each minute', async () => {
     const { fake, media } = fakeService({ durations: () => '1m' });
     const client: MediaClient = media();
     const events: ThrottledEvent[] = [];

@@ -2,7 +2,7 @@ import { MediaClient } from 'postreel';
 import { createFakeMedia } from 'postreel/testing';
 import { expect, it } from 'vitest';
 
-it('after two lost answers in a row the queue ends once the last job in progress was yielded', async () => {
+it('after two lost responses in a row the queue ends once the last job in progress was yielded', async () => {
   const fake = createFakeMedia({ durations: () => '1m' });
   fake.fail('POST /v1/generate/audio', { loseAnswer: true, after: 1, times: 2 });
   const media = new MediaClient(fake.options);

@@ -59,7 +59,7 @@ function warningsOf(client: ReturnType<typeof withOutage>['client']) {
 }
 
 describe('an outage of the service', () => {
-  it('of half an hour fails no job, and is told every five minutes', async () => {
+  it('of half an hour fails no job, and emits a warning every five minutes', async () => {
     const { fake, client } = withOutage('second call', 31 * minuteMs);
     const warnings = warningsOf(client);
     const results = await inTime(collect(client.queue(videos(60))));
@@ -71,7 +71,7 @@ describe('an outage of the service', () => {
     expect(told[0]!.message).toContain('Jobs of queues wait for it, and are submitted then.');
   });
 
-  it('before the first answer fails at once: it is as likely a typing error', async () => {
+  it('before the first response fails the queue at once, because the URL may be mistyped', async () => {
     const { client, startedAt } = withOutage(0, hourMs);
     const results = await inTime(collect(client.queue(videos(60))));
     expect(results.filter(({ error }) => error)).toHaveLength(60);
@@ -79,7 +79,7 @@ describe('an outage of the service', () => {
     expect(Date.now() - startedAt).toBeLessThan(2 * minuteMs);
   });
 
-  it('without end fails what waits after the `deadline`, as not sent', async () => {
+  it('without end fails the waiting jobs after the `deadline`, as not sent', async () => {
     const { fake, client, startedAt } = withOutage('second call', Infinity);
     const options = { deadline: hourMs, timeout: 2 * hourMs };
     const results = await inTime(collect(client.queue(videos(60), options)));
@@ -91,7 +91,7 @@ describe('an outage of the service', () => {
     expect(Date.now() - startedAt).toBeLessThan(2.5 * hourMs);
   });
 
-  it('that fails status checks says since when, once in five minutes', async () => {
+  it('that fails status checks emits a warning every five minutes, with the time of the first failure', async () => {
     const { client, startedAt } = withOutage(minuteMs, 11 * minuteMs);
     const job = await inTime(client.generate.video(videos(1)[0]!));
     await pass(55_000);
@@ -110,18 +110,21 @@ describe('an outage of the service', () => {
 });
 
 describe('an outage of the journal', () => {
-  it.each(['hangs', 'fails'] as const)('that %s is told, and waited out', async (how) => {
-    const { media } = fakeService({ durations: () => '1m' });
-    const client = media({ journal: brokenJournal(minuteMs, 10 * minuteMs, how) });
-    const warnings = warningsOf(client);
-    const results = await inTime(collect(client.queue(videos(45), { name: 'nightly' })));
-    expect(results.filter(({ file }) => file)).toHaveLength(45);
-    const told = warnings.filter(({ code }) => code === 'NOT_SUBMITTED');
-    expect(told[0]!.message).toContain('The journal could not be read or written');
-    expect(told.length).toBeLessThanOrEqual(3);
-  });
+  it.each(['hangs', 'fails'] as const)(
+    'that %s emits a warning, and the queue waits until it ends',
+    async (how) => {
+      const { media } = fakeService({ durations: () => '1m' });
+      const client = media({ journal: brokenJournal(minuteMs, 10 * minuteMs, how) });
+      const warnings = warningsOf(client);
+      const results = await inTime(collect(client.queue(videos(45), { name: 'nightly' })));
+      expect(results.filter(({ file }) => file)).toHaveLength(45);
+      const told = warnings.filter(({ code }) => code === 'NOT_SUBMITTED');
+      expect(told[0]!.message).toContain('The journal could not be read or written');
+      expect(told.length).toBeLessThanOrEqual(3);
+    },
+  );
 
-  it('does not end a queue that reads on', async () => {
+  it('does not end a queue that is still reading its input', async () => {
     const { media } = fakeService({ durations: () => '1m' });
     const client = media({ journal: brokenJournal(minuteMs, 10 * minuteMs, 'fails') });
     warningsOf(client);
@@ -134,7 +137,7 @@ describe('an outage of the journal', () => {
     expect(results.filter(({ file }) => file)).toHaveLength(10);
   });
 
-  it('without end fails what waits after the `deadline`, as not sent', async () => {
+  it('without end fails the waiting jobs after the `deadline`, as not sent', async () => {
     const { fake, media } = fakeService({ durations: () => '1m' });
     const client = media({ journal: brokenJournal(2_000, Infinity, 'fails') });
     warningsOf(client);
@@ -147,7 +150,7 @@ describe('an outage of the journal', () => {
   });
 });
 
-it('a queue whose status checks are lost for a while goes on when they are back', async () => {
+it('a queue whose status checks fail for a while continues when they succeed again', async () => {
   const { fake, media } = fakeService({ durations: () => '1m' });
   fake.fail(statusEndpoint, { status: 502, times: 40 });
   const run = collect(media().queue(videos(3)));

@@ -29,7 +29,7 @@ it.each([
   ['500 that repeats a prompt about a full queue', 500, 'Why the queue is full of people'],
   ['503 with the words of a full queue', 503, 'Too many pending jobs'],
   ['408 with the words of a full queue', 408, 'pending job limit'],
-])('jobs that are answered %s are not submitted again', async (_, status, message) => {
+])('jobs whose response is %s are not submitted again', async (_, status, message) => {
   const { fake, media } = takenButAnswered(() =>
     Response.json({ success: false, message }, { status }),
   );
@@ -38,7 +38,7 @@ it.each([
   expect(fake.files).toHaveLength(1);
 });
 
-it("waits for a slot after the document's own words of a full account", async () => {
+it('waits for a slot after the error text that the document gives for a full account', async () => {
   const { fake, media } = fakeService();
   let refusals = 0;
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -54,7 +54,7 @@ it("waits for a slot after the document's own words of a full account", async ()
   expect(fake.files).toHaveLength(1);
 });
 
-describe('two calls in a row whose answers are lost', () => {
+describe('two calls in a row whose responses are lost', () => {
   /** A service whose first video calls are answered with 500 by a gateway, though the jobs are made. */
   function losing(lost: number, more: Parameters<typeof fakeService>[0] = {}) {
     const { fake, media } = fakeService({ durations: () => '1m', ...more });
@@ -65,7 +65,7 @@ describe('two calls in a row whose answers are lost', () => {
     return { fake, client, warnings };
   }
 
-  it('are the last ones: the queue ends, and says why and how far it came', async () => {
+  it('end the queue, with an error that has the reason and the progress', async () => {
     const { fake, client, warnings } = losing(9);
     const results: QueueResult[] = [];
     const read = async () => {
@@ -87,7 +87,7 @@ describe('two calls in a row whose answers are lost', () => {
     expect(warnings[0]!.message).toContain('Nothing more is submitted until `queue.resume()`');
   });
 
-  it('let the queue go on after `resume()`', async () => {
+  it('let the queue continue after `resume()`', async () => {
     const { fake, client } = losing(2);
     const queue = client.queue(videos(30));
     const results: QueueResult[] = [];
@@ -127,7 +127,7 @@ describe('two calls in a row whose answers are lost', () => {
     expect(results.at(-1)!.file).toBeDefined();
   });
 
-  it('are not in a row when an answer comes between them', async () => {
+  it('do not end the queue when a response arrives between them', async () => {
     const { fake, client, warnings } = losing(0);
     const texts = Array.from({ length: 6 }, () => speech());
     fake.fail(audioEndpoint, { loseAnswer: true, times: 1 });

@@ -95,7 +95,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     patch: () =>
       replace(
         JobLedger.prototype,
-        'lose',
+        'markUnknown',
         () =>
           async function (this: JobLedger, claims) {
             await this.release(claims, []);

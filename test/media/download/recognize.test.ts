@@ -35,8 +35,8 @@ const noFiles: [string, () => Response][] = [
   ['a length of 0', () => new Response(null, { headers: { 'content-length': '0' } })],
 ];
 
-describe('an answer with 200 that is no media file', () => {
-  it.each(noFiles)('is not handed out: %s', async (_, answer) => {
+describe('a response with 200 that is not a media file', () => {
+  it.each(noFiles)('is not returned: %s', async (_, answer) => {
     const { file } = fileThatIs(answer);
     const expected = { name: 'UnexpectedResponseError', code: 'DOWNLOAD_FAILED' };
     await expect(file.blob()).rejects.toMatchObject(expected);
@@ -45,13 +45,13 @@ describe('an answer with 200 that is no media file', () => {
     await expect(file.pipeTo(new WritableStream())).rejects.toMatchObject(expected);
   });
 
-  it.each(noFiles)('is asked for once more under a fresh link: %s', async (_, answer) => {
+  it.each(noFiles)('is requested once more with a new URL: %s', async (_, answer) => {
     const { file, asked } = fileThatIs(answer, { hasFresh: true });
     expect(new Uint8Array(await file.arrayBuffer())).toEqual(media);
     expect(asked).toEqual(['https://cdn.test/old', 'https://cdn.test/fresh']);
   });
 
-  it('says what it is', async () => {
+  it('has an error that says what it is', async () => {
     const { file } = fileThatIs(noFiles[2]![1]);
     await expect(file.blob()).rejects.toThrow(
       'The file file_1 could not be downloaded (it is application/json, not a media file). Its URL may have expired: check its status for a new one.',
@@ -59,7 +59,7 @@ describe('an answer with 200 that is no media file', () => {
   });
 });
 
-describe('an answer that may be a media file', () => {
+describe('a response that may be a media file', () => {
   it.each([
     ['a film', () => new Response(media, { headers: { 'content-type': 'video/mp4' } })],
     [
@@ -69,7 +69,7 @@ describe('an answer that may be a media file', () => {
     ['an ID3 tag', () => new Response(new TextEncoder().encode('ID3\u0003'))],
     ['a wave', () => new Response(new TextEncoder().encode('RIFF$\0\0\0WAVEfmt '))],
     ['bytes that begin like a text', () => new Response(new Uint8Array([0x7b, 0x22, 0, 1]))],
-  ])('is handed out: %s', async (_, answer) => {
+  ])('is returned: %s', async (_, answer) => {
     const { file } = fileThatIs(answer);
     const bytes = new Uint8Array(await answer().arrayBuffer());
     expect(new Uint8Array(await file.arrayBuffer())).toEqual(bytes);

@@ -2,11 +2,11 @@ import { abortable } from '../../core/async.js';
 
 // `text/html`, `application/json`, `application/problem+json`, `image/svg+xml` and the like.
 const textTypes = /^\s*(text\/|application\/(json|xml|javascript)\b|[^;]*\+(json|xml)\b)/i;
-const maxLooked = 64;
-const firstOfText = /^\uFEFF?\s*[<{[]/;
+const maxCheckedBytes = 64;
+const textStart = /^\uFEFF?\s*[<{[]/;
 
 /** Says why a response is not a media file, judging by its headers; `undefined` when it may be one. */
-export function notMediaByHead({ headers }: Response): string | undefined {
+export function problemInHeaders({ headers }: Response): string | undefined {
   const type = headers.get('content-type') ?? '';
   if (textTypes.test(type)) {
     return `it is ${type.split(';', 1)[0]?.trim().slice(0, 60)}`;
@@ -15,7 +15,7 @@ export function notMediaByHead({ headers }: Response): string | undefined {
 }
 
 /** Reads the first bytes. Resolves to an equal response, or to the reason why it is not a media file. */
-export async function recognised(
+export async function recognizeMedia(
   response: Response,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly response: Response } | { readonly problem: string }> {
@@ -65,9 +65,9 @@ async function firstChunk(
 
 // Is this an HTML, XML or JSON text? The first bytes of a media file contain control characters.
 function isText(bytes: Uint8Array): boolean {
-  const start = bytes.subarray(0, maxLooked);
+  const start = bytes.subarray(0, maxCheckedBytes);
   const isPrintable = start.every((byte) => byte > 0x1f || byte === 0x09 || isLineBreak(byte));
-  return isPrintable && firstOfText.test(new TextDecoder().decode(start));
+  return isPrintable && textStart.test(new TextDecoder().decode(start));
 }
 
 function isLineBreak(byte: number): boolean {
