@@ -81,7 +81,6 @@ it.each(Object.entries(stores))(
       }),
       { numRuns: runs(name === 'memory' ? 60 : 15) },
     );
-    console.log(`crashes over ${name}: ${JSON.stringify(counts)}`);
     expect(Math.min(...Object.values(counts))).toBeGreaterThan(0);
   },
 );

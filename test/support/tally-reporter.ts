@@ -1,4 +1,10 @@
-import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import {
+  DefaultReporter,
+  type SerializedError,
+  type TestCase,
+  type TestModule,
+  type TestRunEndReason,
+} from 'vitest/node';
 import { noPostgres, postgresPath } from './stores/postgres-server.js';
 import { noRedis, redisPath } from './stores/redis-server.js';
 
@@ -6,12 +12,18 @@ import { noRedis, redisPath } from './stores/redis-server.js';
 const stores = /^test\/(redis|postgres|pg-boss|bullmq|bench|examples)\//;
 
 /**
- * Ends a run with one plain line that any gate can read, after a line for each test that passed
- * only when it was tried again (it says so itself, with `retry` and the reason), and one that says
- * which stores the tests have found.
+ * Reports the files with failures, a dot for each other file, and the totals of Vitest. Then it ends the run
+ * with one plain line that any gate can read, after a line for each test that passed only when it was tried
+ * again, and one that says which stores the tests have found.
  */
-export default class TallyReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
+export default class TallyReporter extends DefaultReporter {
+  override onTestRunEnd(
+    modules: readonly TestModule[],
+    errors: readonly SerializedError[],
+    reason: TestRunEndReason,
+  ): void {
+    console.log();
+    super.onTestRunEnd(modules, errors, reason);
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     for (const test of tests.filter((each) => each.diagnostic()?.flaky === true)) {
       console.log(`flaky: ${nameOf(test)}, passed at try ${1 + test.diagnostic()!.retryCount}`);
@@ -20,6 +32,14 @@ export default class TallyReporter implements Reporter {
       console.log(storesFound());
     }
     console.log(tally(modules, tests));
+  }
+
+  protected override printTestModule(module: TestModule): void {
+    if (module.state() === 'failed') {
+      super.printTestModule(module);
+    } else if (!this.isTTY) {
+      process.stdout.write('.'); // a terminal has a live summary
+    }
   }
 }
 

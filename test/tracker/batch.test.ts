@@ -43,6 +43,7 @@ describe('a page with a proxy', () => {
     expect(bodies).toEqual([]);
   });
   it('gets a separate result for each event', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const results = [200, 400, 503];
     const tracker = startOnProxy(() => Response.json({ success: true, results }));
     const outcomes = ['a', 'b', 'c'].map((name) => tracker.track(name).outcome);
@@ -53,6 +54,7 @@ describe('a page with a proxy', () => {
       { reason: 'rejected' },
     ]);
     expect(tracker.pending).toBe(1);
+    expect(warn.mock.calls).toEqual([[expect.stringContaining('an event with 400')]]);
   });
   it('sends the events of one task in one request while the page lives', async () => {
     const tracker = startOnProxy(acceptedResponse);
@@ -73,6 +75,7 @@ describe('a page with a proxy', () => {
     expect(new Set(names)).toEqual(new Set([Array.from({ length: 20 }, (_, n) => n).join()]));
   });
   it('emits `paused` once, however many events were rejected', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
     page.reply = () => Promise.resolve(new Response('', { status: 403 }));
     const tracker = page.start({ proxy: true });
     const paused = vi.fn();
@@ -80,6 +83,7 @@ describe('a page with a proxy', () => {
     ['a', 'b', 'c'].forEach((name) => tracker.track(name));
     await page.pass(1000);
     expect(paused.mock.calls).toEqual([[{ status: 403 }]]);
+    expect(warn.mock.calls).toEqual([[expect.stringContaining('answers 403')]]);
     expect(tracker.pending).toBe(3);
   });
   it('keeps a request open if another tab has taken over one of its events', async () => {

@@ -243,10 +243,12 @@ describe('flush()', () => {
     expect(events()).toEqual(['goes']);
   });
   it('is false as soon as a 401 pauses the tracker', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
     page.reply = () => new Response('', { status: 401 });
     const tracker = page.start();
     tracker.track('x');
     expect(await atOnce(tracker.flush())).toBe(false);
+    expect(warn.mock.calls).toEqual([[expect.stringContaining('answers 401')]]);
   });
   it('is false at once while the service has asked for a longer wait', async () => {
     page.reply = () => new Response('', { status: 429, headers: { 'Retry-After': '60' } });

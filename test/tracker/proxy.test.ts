@@ -13,6 +13,7 @@ beforeEach(async () => {
   service = await startService();
 });
 afterEach(async () => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
   await service.close();
 });
@@ -92,9 +93,9 @@ describe('the proxy', () => {
     });
     const items = ['a', 'b'].map((name) => ({ ...event(name), event: name }));
     const answer = proxy(request([...items, { ...event('c'), event: 'c', email: 'bob@b.c' }]));
-    await vi.waitFor(() => expect(begun).toEqual(['a', 'c']));
+    await expect.poll(() => begun).toEqual(['a', 'c']);
     open.forEach((end) => end());
-    await vi.waitFor(() => expect(begun).toEqual(['a', 'c', 'b']));
+    await expect.poll(() => begun).toEqual(['a', 'c', 'b']);
     open.forEach((end) => end());
     expect(await (await answer).json()).toEqual({ success: true, results: [200, 200, 200] });
   });
@@ -112,7 +113,6 @@ describe('the proxy', () => {
     expect(statuses.map(({ status }) => status)).toEqual([503, 503]);
     expect(asked[0]).toMatchObject({ cache: 'no-store', redirect: 'manual' });
     expect(warn.mock.calls).toEqual([[expect.stringContaining('https://moved.test/v1/track')]]);
-    warn.mockRestore();
   });
   it('sends at least one event a minute, however low its limit', async () => {
     const proxy = proxyOf(undefined, { perMinute: 0 });
@@ -120,13 +120,18 @@ describe('the proxy', () => {
     expect((await proxy(request(event('2')))).status).toBe(429);
   });
   it('does not follow a redirect with the API key', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const asked: (RequestInit | undefined)[] = [];
-    const proxy = proxyOf((_, init) => {
-      asked.push(init);
-      return Promise.resolve(new Response(null, { status: 307, headers: { location: '/' } }));
-    });
+    const proxy = proxyOf(
+      (_, init) => {
+        asked.push(init);
+        return Promise.resolve(new Response(null, { status: 307, headers: { location: '/' } }));
+      },
+      { baseUrl: 'https://elsewhere.test' },
+    );
     expect((await proxy(request(event('1')))).status).toBe(503);
     expect(asked).toMatchObject([{ redirect: 'manual' }]);
+    expect(warn).toHaveBeenCalledOnce();
   });
   it('answers 502 when the service cannot be reached', async () => {
     const proxy = proxyOf(() => Promise.reject(new TypeError('down')));
@@ -365,10 +370,14 @@ describe('a public route', () => {
       Location: 'https://internal.test/login',
       'X-Secret': secret,
     };
-    const proxy = proxyOf(() => Promise.resolve(new Response(secret, { status, headers })));
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const proxy = proxyOf(() => Promise.resolve(new Response(secret, { status, headers })), {
+      baseUrl: `https://answers-${status}.test`,
+    });
     const answer = await proxy(request(event('1')));
     expect([answer.status, await answer.text()]).toEqual([expected, '{"success":false}']);
     expect([...answer.headers.keys()].sort()).toEqual(['cache-control', 'content-type']);
+    expect(warn).toHaveBeenCalledTimes(status === 302 ? 1 : 0);
   });
   it('does not count a login page as a delivery', async () => {
     const proxy = proxyOf(() => Promise.resolve(new Response('<!doctype html>')));

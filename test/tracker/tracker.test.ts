@@ -110,12 +110,14 @@ describe('a tracker', () => {
 
 describe("the service's answer", () => {
   it.each([400, 409, 413, 422])('%i drops an event for good', async (status) => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
     page.reply = () => new Response('', { status });
     const tracker = page.start();
     const { outcome } = tracker.track('x');
     await page.pass(60_000);
     expect(await outcome).toEqual({ status: 'dropped', reason: 'rejected' });
     expect(page.sent).toHaveLength(1);
+    expect(warn.mock.calls).toEqual([[expect.stringContaining(`an event with ${status}`)]]);
   });
   it.each([
     [500, 3],
@@ -152,6 +154,7 @@ describe("the service's answer", () => {
   it.each([401, 403, 404])(
     '%i makes the tracker keep all events until it is resumed',
     async (status) => {
+      const warn = vi.spyOn(console, 'warn').mockReturnValue();
       page.reply = () => new Response('', { status });
       const tracker = page.start();
       const paused = notices(tracker, 'paused');
@@ -160,6 +163,7 @@ describe("the service's answer", () => {
       await page.pass(600_000);
       expect(page.sent).toHaveLength(1);
       expect(paused).toEqual([{ status }]);
+      expect(warn.mock.calls).toEqual([[expect.stringContaining(`answers ${status}`)]]);
       page.reply = acceptedResponse;
       tracker.resume();
       await page.pass(2000);

@@ -61,6 +61,7 @@ export function fakePage(globals: Record<string, unknown> = {}) {
     close: async () => {
       await vi.dynamicImportSettled();
       vi.unstubAllGlobals();
+      vi.restoreAllMocks();
       vi.useRealTimers();
     },
   };
