@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import '../../../src/messaging/contacts/import.js'; // loads from the disk, which knows nothing of the fake's time
 import type { Law, MessagingScene } from './law.js';
-import { passing } from './wait-laws.js';
 
 const content = { subject: 'Hi', body: '<p>Hi</p>', from: 'shop@example.com' };
 const pro = { field: 'data.plan', operator: 'equals', value: 'pro' } as const;
@@ -10,21 +9,16 @@ const pro = { field: 'data.plan', operator: 'equals', value: 'pro' } as const;
 export const manyLaws: readonly Law<MessagingScene>[] = [
   {
     name: 'contacts of any number are imported, changed and deleted, and the result says so',
-    async holds(scene) {
-      const { fake, messaging } = scene;
+    async holds({ fake, messaging }) {
       const { contacts } = messaging;
       const rows = ['ann', 'bob', 'cid'].map((name) => ({ email: `${name}@example.com` }));
-      const imported = await passing(scene, (signal) =>
-        contacts.importAll(rows, { newContacts: 'subscribed', wait: { interval: 20 }, signal }),
-      );
+      const imported = await contacts.importAll(rows, { newContacts: 'subscribed' });
       expect(imported).toMatchObject({ done: 3, failed: [], unknown: [] });
       await fake.advance('1m');
       const stored = [...fake.project.contacts.values()];
       expect(stored.map(({ email }) => email)).toEqual(rows.map(({ email }) => email));
       const ids = stored.map(({ id }) => id);
-      const changed = await passing(scene, (signal) =>
-        contacts.unsubscribeAll(ids, { wait: { interval: 20 }, signal }),
-      );
+      const changed = await contacts.unsubscribeAll(ids);
       expect(changed).toMatchObject({ done: 3, failed: [], unknown: [] });
       await fake.advance('1m');
       expect(stored.map(({ subscribed }) => subscribed)).toEqual([false, false, false]);
@@ -32,18 +26,13 @@ export const manyLaws: readonly Law<MessagingScene>[] = [
   },
   {
     name: 'an import with a part that fails names exactly the rows that are not in',
-    async holds(scene) {
-      const { fake, messaging } = scene;
+    async holds({ fake, messaging }) {
       const note = 'x'.repeat(200_000);
       const rows = Array.from({ length: 7 }, (_, at) => ({ email: `p${at}@example.com`, note }));
       fake.fail('POST /contacts/import', { status: 400, after: 1 });
-      const { failed, unknown, done } = await passing(scene, (signal) =>
-        messaging.contacts.importAll(rows, {
-          newContacts: 'subscribed',
-          wait: { interval: 20 },
-          signal,
-        }),
-      );
+      const { failed, unknown, done } = await messaging.contacts.importAll(rows, {
+        newContacts: 'subscribed',
+      });
       const missing = failed.map(({ row }) => row.email);
       expect(done + unknown.length + missing.length).toBe(7);
       await fake.advance('1m');
@@ -65,8 +54,7 @@ export const manyLaws: readonly Law<MessagingScene>[] = [
   },
   {
     name: 'a campaign is edited without a loss, previewed, scheduled, and awaited until it is sent',
-    async holds(scene) {
-      const { fake, messaging } = scene;
+    async holds({ fake, messaging }) {
       const { campaigns } = messaging;
       await messaging.contacts.create({ email: 'ann@example.com', data: { plan: 'pro' } });
       const body = { ...content, name: 'Spring', description: 'Of March', replyTo: 'me@b.c' };
@@ -84,7 +72,7 @@ export const manyLaws: readonly Law<MessagingScene>[] = [
       });
       await campaigns.schedule(id, new Date(fake.clock.now() + 5_000));
       expect(fake.outbox).toEqual([]);
-      await passing(scene, (signal) => campaigns.waitUntilSent(id, { interval: 20, signal }));
+      await campaigns.waitUntilSent(id);
       expect(fake.outbox.map(({ to }) => to)).toEqual(['ann@example.com']);
     },
   },

@@ -3,7 +3,7 @@ import { ending, speech, video } from '../media/fake-time.js';
 import type { Law, MediaScene } from './law.js';
 
 /** Every job is made once, ends once and is handed out under its own name. */
-export const mediaLaws: readonly Law<MediaScene>[] = [
+export const fileLaws: readonly Law<MediaScene>[] = [
   {
     name: 'videos are made once, in submitted order, and every file arrives',
     async holds({ fake, media }) {
@@ -40,6 +40,10 @@ export const mediaLaws: readonly Law<MediaScene>[] = [
       }
     },
   },
+];
+
+/** What the service did not make, or may have made, ends as that. */
+export const refusalLaws: readonly Law<MediaScene>[] = [
   {
     name: 'what the service refuses rejects, and nothing is made',
     async holds({ fake, media }) {
@@ -65,6 +69,10 @@ export const mediaLaws: readonly Law<MediaScene>[] = [
       expect(fake.files).toHaveLength(1);
     },
   },
+];
+
+/** A queue keeps to the limit of pending jobs, however the service tells of it. */
+export const placeLaws: readonly Law<MediaScene>[] = [
   {
     name: 'a queue waits for places that others hold',
     async holds({ fake, media, world }) {
@@ -84,6 +92,10 @@ export const mediaLaws: readonly Law<MediaScene>[] = [
       ).toEqual(['a', 'b', 'c', 'd']);
     },
   },
+];
+
+/** A queue makes all of its jobs. */
+export const queueLaws: readonly Law<MediaScene>[] = [
   {
     name: 'a queue makes each job once',
     async holds({ fake, media }) {

@@ -5,24 +5,18 @@ import {
   messagingBehaviors,
 } from 'postreel/testing';
 import { describe, expect, it } from 'vitest';
-import { alternatives, nameOf } from '../../support/worlds/worlds.js';
+import { worldsOf } from '../../support/worlds/worlds.js';
 import { mediaTrace, messagingTrace } from '../../support/testing/trace.js';
 
 describe('a world of the messaging fake', () => {
   const document = messagingTrace({});
-  const others = alternatives(messagingBehaviors);
 
-  it.each(others.map((world) => [nameOf(world), world] as const))(
-    'differs on the wire with %s',
-    async (_, world) => {
-      expect(await messagingTrace(world)).not.toEqual(await document);
-    },
-  );
-
-  it.each(others.map((world) => [nameOf(world), world] as const))(
-    'answers by %s once that is set while it runs',
-    async (_, world) => {
-      expect(await messagingTrace(world, 'running')).toEqual(await messagingTrace(world));
+  it.each(worldsOf(messagingBehaviors))(
+    'differs on the wire with $name, also where that is set while it runs',
+    async ({ world }) => {
+      const trace = await messagingTrace(world);
+      expect(trace).not.toEqual(await document);
+      expect(await messagingTrace(world, 'running')).toEqual(trace);
     },
   );
 
@@ -33,19 +27,13 @@ describe('a world of the messaging fake', () => {
 
 describe('a world of the media fake', () => {
   const document = mediaTrace({});
-  const others = alternatives(mediaBehaviors);
 
-  it.each(others.map((world) => [nameOf(world), world] as const))(
-    'differs on the wire with %s',
-    async (_, world) => {
-      expect(await mediaTrace(world)).not.toEqual(await document);
-    },
-  );
-
-  it.each(others.map((world) => [nameOf(world), world] as const))(
-    'answers by %s once that is set while it runs',
-    async (_, world) => {
-      expect(await mediaTrace(world, 'running')).toEqual(await mediaTrace(world));
+  it.each(worldsOf(mediaBehaviors))(
+    'differs on the wire with $name, also where that is set while it runs',
+    async ({ world }) => {
+      const trace = await mediaTrace(world);
+      expect(trace).not.toEqual(await document);
+      expect(await mediaTrace(world, 'running')).toEqual(trace);
     },
   );
 
