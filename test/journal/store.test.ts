@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import { memoryJournal, type JournalItem, type JournalStore } from 'postreel';
 import { fileJournal } from 'postreel/node';
 import { testJournal } from 'postreel/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-
-let folder = '';
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'postreel-journal-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
+import { describe, expect, it } from 'vitest';
 
 const older = (item: JournalItem, ageMs: number): JournalItem => ({ ...item, ageMs });
 
-describe('testJournal()', () => {
+// Some of these wait for a second, until entries are old.
+describe.concurrent('testJournal()', () => {
   it('accepts the journal in memory', async () => {
     const journal = memoryJournal();
     await testJournal(() => journal, { runs: 50 });
   });
 
   it('accepts the journal in a file', async () => {
-    await testJournal(() => fileJournal(join(folder, 'journal.jsonl')), { runs: 2 });
+    const folder = await mkdtemp(join(tmpdir(), 'postreel-journal-'));
+    try {
+      await testJournal(() => fileJournal(join(folder, 'journal.jsonl')), { runs: 2 });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it.each<[string, (memory: JournalStore) => Partial<JournalStore>]>([

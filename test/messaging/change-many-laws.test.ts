@@ -166,7 +166,7 @@ describe('a call that changes many, with any failure', () => {
       });
     };
     const property = fc.asyncProperty(troubles(count), ofTrouble);
-    await fc.assert(property, { numRuns: runs(30) });
+    await fc.assert(property, { numRuns: runs(12) });
   });
 
   it(law.replace('%s', 'importAll'), async () => {
@@ -197,7 +197,7 @@ describe('a call that changes many, with any failure', () => {
         reason: /is not an email address/,
       });
     };
-    await fc.assert(fc.asyncProperty(troubles(24), ofTrouble), { numRuns: runs(60) });
+    await fc.assert(fc.asyncProperty(troubles(24), ofTrouble), { numRuns: runs(25) });
   });
 
   it.each(['sendEach', 'sendEach with a journal'])(law, async (method) => {
@@ -226,7 +226,7 @@ describe('a call that changes many, with any failure', () => {
       expect(new Set(mailed()).size).toBe(mailed().length);
     };
     const world = fc.tuple(troubles(25), fc.integer({ min: 1, max: 10 }));
-    await fc.assert(fc.asyncProperty(world, ofTrouble), { numRuns: runs(20) });
+    await fc.assert(fc.asyncProperty(world, ofTrouble), { numRuns: runs(10) });
   });
 
   it('lookupAll and verifyAll yield the first rows in order, and end with the failure', async () => {
@@ -259,6 +259,6 @@ describe('a call that changes many, with any failure', () => {
         expect(isWhole && yielded.length < emails.length).toBe(false);
       }
     };
-    await fc.assert(fc.asyncProperty(troubles(60), ofTrouble), { numRuns: runs(20) });
+    await fc.assert(fc.asyncProperty(troubles(60), ofTrouble), { numRuns: runs(10) });
   });
 });

@@ -134,15 +134,15 @@ describe('importAll', () => {
   it('splits a file between rows, below 5 MB, with the header in each part', async () => {
     const { messaging, parts } = countingService();
     const rows = function* () {
-      for (let index = 0; index < 12_000; index++) {
-        yield { email: `contact-${index}@example.com`, note: 'é'.repeat(400) };
+      for (let index = 0; index < 1_200; index++) {
+        yield { email: `contact-${index}@example.com`, note: 'é'.repeat(4_000) };
       }
     };
     const { done } = await messaging.contacts.importAll(rows(), {
       newContacts: 'subscribed',
       wait,
     });
-    expect(done).toBe(12_000);
+    expect(done).toBe(1_200);
     expect(parts.length).toBeGreaterThan(1);
     for (const part of parts) {
       expect(new TextEncoder().encode(part).length).toBeLessThan(5 * 1024 * 1024);
@@ -150,8 +150,8 @@ describe('importAll', () => {
       expect(part.endsWith('\n')).toBe(true);
     }
     const lines = parts.flatMap((part) => part.trimEnd().split('\n').slice(1));
-    expect(lines).toHaveLength(12_000);
-    expect(lines.at(-1)).toMatch(/^contact-11999@example\.com,é+$/);
+    expect(lines).toHaveLength(1_200);
+    expect(lines.at(-1)).toMatch(/^contact-1199@example\.com,é+$/);
   });
 
   it('reports exactly the rows of a failed part', async () => {

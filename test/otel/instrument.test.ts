@@ -2,27 +2,28 @@ import { context, SpanKind, SpanStatusCode, trace, type Attributes } from '@open
 import { createFakeMedia, createFakeMessaging } from 'postreel/testing';
 import { MediaClient, MessagingClient } from 'postreel';
 import { instrument } from 'postreel/otel';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
 import { followContext, startRecording } from '../support/otel/recording.js';
 import { conventions } from '../support/otel/semantic-conventions.js';
 
 const email = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'A secret' };
 const found = { id: 'con_1', email: 'ann@example.com' };
+/** The headers of a failure that may be retried at once. */
+const atOnce = { 'retry-after': '0' };
+const serverError = () => new Response(null, { status: 503, headers: atOnce });
 
 let record: ReturnType<typeof startRecording>;
 beforeEach(() => {
   record = startRecording();
 });
 afterEach(async () => {
-  vi.restoreAllMocks();
   await record.stop();
 });
 
 describe('the spans of a call', () => {
   it('are one for the call and, below it, one of kind CLIENT for each attempt', async () => {
-    vi.spyOn(Math, 'random').mockReturnValue(0);
-    const answers = [new Response(null, { status: 503 }), found];
+    const answers = [serverError(), found];
     const messaging = messagingOver(answering(() => answers.shift()).fetch);
     await instrument(messaging, record);
     await messaging.contacts.get('con_1');
@@ -158,8 +159,7 @@ describe('the spans of a call', () => {
 
 describe('the metrics of calls', () => {
   it('are those of the semantic conventions, plus the queue and the retries', async () => {
-    vi.spyOn(Math, 'random').mockReturnValue(0);
-    const answers = [new Response(null, { status: 503 }), found];
+    const answers = [serverError(), found];
     const messaging = messagingOver(answering(() => answers.shift()).fetch);
     await instrument(messaging, record);
     await messaging.contacts.get('con_1');
@@ -183,8 +183,7 @@ describe('the semantic conventions for HTTP clients', () => {
     );
 
   it('are followed: every name and type is on their list, and others have the prefix `postreel`', async () => {
-    vi.spyOn(Math, 'random').mockReturnValue(0);
-    const answers = [new Response(null, { status: 503 }), found, new Error('down')];
+    const answers = [serverError(), found, new Error('down')];
     const messaging = messagingOver(
       answering(() => {
         const next = answers.shift() ?? new Response(null, { status: 404 });
@@ -306,8 +305,10 @@ describe('an attribute of a span or a metric', () => {
   );
 
   it("never contains the service's text in the event of a retry", async () => {
-    vi.spyOn(Math, 'random').mockReturnValue(0);
-    const refusal = Response.json({ code: texts[0], message: texts[0] }, { status: 503 });
+    const refusal = Response.json(
+      { code: texts[0], message: texts[0] },
+      { status: 503, headers: atOnce },
+    );
     const answers = [refusal, found];
     const messaging = messagingOver(answering(() => answers.shift()).fetch);
     await instrument(messaging, record);

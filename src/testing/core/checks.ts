@@ -102,7 +102,7 @@ export const filled = (max = Infinity): Rule<string> =>
     if (value === '') {
       return wrong('must not be empty.', 'too_short');
     }
-    return Array.from(value).length > max
+    return value.length > max && Array.from(value).length > max
       ? wrong(`must have at most ${max} characters.`, 'too_long')
       : [];
   });

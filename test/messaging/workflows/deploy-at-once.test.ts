@@ -52,7 +52,7 @@ describe('two deployers at once', () => {
           const names = [...fake.project.workflows.values()].map(({ name }) => name);
           expect(names.filter((name) => name.includes('('))).toEqual([]);
         }),
-        { numRuns: runs(20) },
+        { numRuns: runs(8) },
       );
     },
     120_000,
@@ -93,7 +93,7 @@ describe('two deployers at once', () => {
         over.abort();
         await killed; // it leaves no timer behind
       }),
-      { numRuns: runs(20) },
+      { numRuns: runs(8) },
     );
   }, 120_000);
 });

@@ -21,7 +21,7 @@ const host = ts.createCompilerHost(options);
 const read = host.getSourceFile.bind(host);
 const known = new Map<string, ts.SourceFile | undefined>();
 
-/** Returns the errors of the compiler in some lines of a user's code. */
+/** Returns the compiler's errors in a user's code, and the line number of each, from 0. */
 export function compile(text: string) {
   const path = resolve('test/types/of-a-user.ts');
   const isText = (name: string) => resolve(name) === path;
@@ -43,5 +43,6 @@ export function compile(text: string) {
     ...program.getSemanticDiagnostics(source),
   ];
   const errors = found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
-  return { errors };
+  const lines = found.map(({ start = 0 }) => source!.getLineAndCharacterOfPosition(start).line);
+  return { errors, lines };
 }
