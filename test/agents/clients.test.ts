@@ -181,11 +181,10 @@ describe('a client with a time limit', () => {
       'timed out',
     );
     answer({ action: 'accept', content: { approve: true } });
-    await vi.waitFor(() => expect(scene.messaging.outbox).toHaveLength(1));
+    await expect.poll(() => scene.messaging.outbox).toHaveLength(1);
     await agent.planStore.waitUntilIdle();
-    await vi.waitFor(() =>
-      expect(agent.logged).toContainEqual(expect.stringContaining(`${plan} (Send 1 email) was`)),
-    );
+    const carriedOut: unknown = expect.stringContaining(`${plan} (Send 1 email) was`);
+    await expect.poll(() => agent.logged).toContainEqual(carriedOut);
     expect(valueOf(await agent.call('find_contacts'))).toMatchObject({
       news: [expect.stringContaining('was carried out')],
       answer: { items: [{}, {}, {}, {}] },

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { answering, messagingOver } from '../support/clients.js';
 import { listService, type ListSpelling } from '../support/list-service.js';
 import fc, { runs } from '../support/property.js';
+import { turns } from '../support/settled.js';
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -16,7 +17,6 @@ const documented: ListSpelling = {
   enveloped: false,
 };
 const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id);
-const turns = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 function contactsOf(count: number, spelling = documented) {
   const service = listService(count, spelling);

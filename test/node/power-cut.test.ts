@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { MediaFile } from 'postreel';
 import { fileJournal, saveTo } from 'postreel/node';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { useRecordedDisk } from '../support/node/recorded-disk.js';
 
 // A test cannot cut the power: the order of writes, syncs and renames shows what would be safe.
@@ -33,8 +33,8 @@ describe('a journal in a file', () => {
     const large = 'x'.repeat(1_200_000);
     await writeFile(path, `${JSON.stringify(['swap', 'a', null, large, Date.now()])}\n`);
     await fileJournal(path).swap('a', large, undefined);
-    await vi.waitFor(async () => expect((await readFile(path, 'utf8')).length).toBeLessThan(100));
-    await vi.waitFor(() => expect(changes).toHaveLength(6));
+    await expect.poll(async () => (await readFile(path, 'utf8')).length).toBeLessThan(100);
+    await expect.poll(() => changes).toHaveLength(6);
     expect(changes).toEqual([
       'appendFile jobs.jsonl',
       'sync jobs.jsonl',

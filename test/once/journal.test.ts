@@ -2,6 +2,7 @@ import { MediaClient, memoryJournal, MessagingClient, type JournalStore } from '
 import { createFakeMedia, createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { fetchFromAddress } from '../support/once/moved.js';
+import { turns } from '../support/settled.js';
 
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' };
 const call = 'POST /v1/send';
@@ -183,7 +184,7 @@ describe('the time that a key is kept', () => {
     const own = new MessagingClient({ ...fake.options, journal: store });
     await own.send(mail, { once: 'c' });
     await own.send(mail, { once: 'd' });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await turns();
     expect(await keysOf()).toBeGreaterThanOrEqual(3);
     expect(await client.journal.list()).toHaveLength(1);
   });
@@ -202,9 +203,9 @@ describe('the time that a key is kept', () => {
     const fetch = fetchFromAddress(fake, baseUrl);
     const own = new MessagingClient({ ...fake.options, baseUrl, fetch, journal: store });
     await own.send(mail, { once: 'c' });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await turns();
     await own.track({ email: 'ann@example.com', event: 'paid' }, { once: 'd' });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await turns();
     const keys = async (one: { journal: typeof own.journal }) =>
       (await one.journal.list()).map(({ key }) => key).sort();
     expect(await keys(client())).toEqual(['a', 'key b']);
@@ -229,7 +230,7 @@ describe('the time that a key is kept', () => {
       for (const one of clients) {
         await one.send(mail, { once });
       }
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await turns();
       return lists;
     };
     expect(await round('a')).toBe(2); // one list of single calls and one of queues

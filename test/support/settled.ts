@@ -1,5 +1,12 @@
 import { vi } from 'vitest';
 
+/** Lets everything happen that needs turns of the event loop, but no time: on a busy machine too. */
+export async function turns(): Promise<void> {
+  for (let turn = 0; turn < 30; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 /** How long a call takes to settle, in milliseconds, and how it settles. */
 export async function settled<T>(call: () => PromiseLike<T>) {
   const startedAt = performance.now(); // before the call: on a busy machine, beginning takes its time

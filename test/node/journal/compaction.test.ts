@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileJournal } from 'postreel/node';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nameOf, pidScope } from '../../../src/node/pid-scope.js';
 import { useRecordedDisk } from '../../support/node/recorded-disk.js';
 
@@ -23,8 +23,8 @@ const firstLine = async () => (await readFile(path, 'utf8')).split('\n')[0];
 const keys = async () => (await fileJournal(path).list('')).map(({ key }) => key);
 /** Waits until a draft was written and then either renamed to the journal or deleted. */
 async function waitForCompaction(): Promise<void> {
-  await vi.waitFor(() => expect(disk.changes).toContain('sync jobs.jsonl.*.draft'));
-  await vi.waitFor(async () => expect(await readdir(folder)).toEqual(['jobs.jsonl']));
+  await expect.poll(() => disk.changes).toContain('sync jobs.jsonl.*.draft');
+  await expect.poll(() => readdir(folder)).toEqual(['jobs.jsonl']);
 }
 
 /** A file that is mostly obsolete once its `large` entry is removed. */
@@ -82,7 +82,7 @@ describe('the compaction of a journal', () => {
     await writeFile(`${path}.${pidScope()}-${2 ** 30}-1-a.draft`, swapOf('ghost', '1'));
     await writeFile(`${path}.tmp`, swapOf('ghost', '1'));
     await fileJournal(path).swap('large', large, undefined);
-    await vi.waitFor(async () => expect(await readdir(folder)).toHaveLength(2));
+    await expect.poll(() => readdir(folder)).toHaveLength(2);
     expect(await readdir(folder)).toEqual(['jobs.jsonl', 'jobs.jsonl.tmp']);
     expect(await keys()).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileJournal } from 'postreel/node';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { useRecordedDisk } from '../../support/node/recorded-disk.js';
 
 const disk = useRecordedDisk();
@@ -57,8 +57,8 @@ describe('a process that stalled while it held the lock of a journal', () => {
     });
     await fileJournal(path).swap('a', large, undefined);
     const syncs = () => disk.changes.filter((change) => change === draft);
-    await vi.waitFor(() => expect(syncs()).toHaveLength(2));
-    await vi.waitFor(async () => expect(await readdir(folder)).toEqual(['jobs.jsonl']));
+    await expect.poll(syncs).toHaveLength(2);
+    await expect.poll(() => readdir(folder)).toEqual(['jobs.jsonl']);
     const keys = (await fileJournal(path).list('')).map(({ key }) => key);
     expect(keys).toEqual(['b', 'c']);
   });
