@@ -6,7 +6,6 @@ import {
   type FakeMessaging,
 } from 'postreel/testing';
 import { samples } from './samples.js';
-import { intercepted } from '../msw.js';
 
 /** The ids in the path of a call to the fake, by name. */
 export type Ids = Readonly<Record<string, string>>;
@@ -31,7 +30,7 @@ async function messagingWorld(): Promise<CallWorld> {
   const messaging = new MessagingClient({
     apiKey: fake.secretKey,
     baseUrl: fake.baseUrl,
-    fetch: intercepted(fake),
+    fetch: fake.fetch,
     rateLimit: false,
     ...strict,
   });
@@ -96,7 +95,7 @@ async function messagingWorld(): Promise<CallWorld> {
 
 async function mediaWorld(): Promise<CallWorld> {
   const fake = createFakeMedia();
-  const options = { apiKey: fake.apiKey, baseUrl: fake.baseUrl, fetch: intercepted(fake) };
+  const options = { apiKey: fake.apiKey, baseUrl: fake.baseUrl, fetch: fake.fetch };
   const media = new MediaClient({ ...options, rateLimit: false, ...strict });
   const { fileId } = await media.generate.audio(body('media.generate.audio'));
   return { fake, apiKey: fake.apiKey, client: media, ids: { fileId } };

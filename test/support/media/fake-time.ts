@@ -1,7 +1,6 @@
 import { MediaClient, type AudioRequest, type MediaOptions, type VideoJob } from 'postreel';
 import { createFakeMedia, type FakeMediaOptions } from 'postreel/testing';
-import { afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
-import { answersArrive, intercepted } from '../msw.js';
+import { afterEach, beforeAll, beforeEach, vi } from 'vitest';
 
 /** Lets the tests of a file move time: the clients and the fake service see the same clock. */
 export function useFakeTime(): void {
@@ -24,7 +23,8 @@ export async function loadSchemas(): Promise<void> {
 export function fakeService(options: FakeMediaOptions = {}) {
   const fake = createFakeMedia({ clock: { now: () => Date.now() }, ...options });
   const group = `test ${fake.baseUrl}`;
-  const fetch = isSimulation() ? fake.fetch : intercepted(fake);
+  // Without the clock of the fake: the clients go by the clock of the process, as with the real service.
+  const fetch: typeof fake.fetch = (input, init) => fake.fetch(input, init);
   const media = (more: MediaOptions = {}) =>
     new MediaClient({
       apiKey: fake.apiKey,
@@ -36,9 +36,11 @@ export function fakeService(options: FakeMediaOptions = {}) {
   return { fake, group, media };
 }
 
-/** The queue's tests are simulations of thousands of requests: MSW takes ten times as long for them. */
-function isSimulation(): boolean {
-  return /\/media\/(queue|submit)\//.test(expect.getState().testPath ?? '');
+/** Lets the answers of the fake arrive: they take a few turns of the event loop, and no time. */
+async function answersArrive(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 /** Moves time from timer to timer until a promise has settled. */
