@@ -13,7 +13,10 @@ import { findSimilar } from '../../core/typos.js';
 export interface Fault {
   /** Responds with this status before the service sees the request. */
   status?: number;
-  /** The body of the `status` response: an object is sent as JSON, a string unchanged. */
+  /**
+   * The body of the `status` response: an object is sent as JSON, a string unchanged. @default the error body of
+   * the documents for this status; none for a status that they do not name
+   */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   /** The `Retry-After` of the `status` response: seconds, or a date as a string. */

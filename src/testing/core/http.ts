@@ -13,6 +13,8 @@ export interface FakeExchange {
   /** The time of the service, in milliseconds since 1970. */
   readonly serviceTime: () => number;
   readonly reply: () => Promise<Response>;
+  /** The service's error response with this status. */
+  readonly errorOf: (status: number) => FakeAnswer;
 }
 
 /** The recorded request of each response. */
@@ -35,7 +37,8 @@ export async function breakExchange(exchange: FakeExchange): Promise<Response> {
   return response;
 }
 
-async function attempt({ request, fault = {}, clock, reply }: FakeExchange): Promise<Response> {
+async function attempt(exchange: FakeExchange): Promise<Response> {
+  const { request, fault = {}, clock, reply, errorOf } = exchange;
   if (fault.drop) {
     throw connectionLost();
   }
@@ -46,7 +49,7 @@ async function attempt({ request, fault = {}, clock, reply }: FakeExchange): Pro
     return gatewayPage(fault);
   }
   if (fault.status !== undefined) {
-    return statusAnswer(fault.status, fault);
+    return statusAnswer(fault.status, fault, errorOf);
   }
   const response = await reply();
   if (fault.loseAnswer) {
@@ -79,9 +82,14 @@ function gatewayPage({ status = 502, headers }: Fault): Response {
   return toResponse({ status, body, headers: { 'Content-Type': 'text/html', ...headers } });
 }
 
-function statusAnswer(status: number, { body, headers, retryAfter }: Fault): Response {
+function statusAnswer(
+  status: number,
+  { body, headers, retryAfter }: Fault,
+  errorOf: FakeExchange['errorOf'],
+): Response {
   const wait = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) };
-  return toResponse({ status, body, headers: { ...wait, ...headers } });
+  const answer = body === undefined ? errorOf(status) : { body };
+  return toResponse({ ...answer, status, headers: { ...answer.headers, ...wait, ...headers } });
 }
 
 const brokenJson = ({ status }: Response) =>

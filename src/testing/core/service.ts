@@ -67,8 +67,10 @@ export function createService<Scope>(options: ServiceOptions<Scope>): Service {
           ? pipeline.answer(incoming, route?.endpoint)
           : second.answer(request, path),
       );
+    const errorOf = (status: number) =>
+      second === undefined ? pipeline.errorOf(status, incoming.request) : {};
     const fault = route === undefined ? undefined : faults.take(route.endpoint);
-    return breakExchange({ request, record, fault, clock, serviceTime, reply });
+    return breakExchange({ request, record, fault, clock, serviceTime, reply, errorOf });
   }
 
   function reset(): void {
@@ -191,6 +193,8 @@ interface SecondAddress {
 /** The steps of a request: known path, key, rate limit, body, handler. */
 interface Pipeline {
   answer(incoming: Incoming, endpoint: string | undefined): Promise<Response>;
+  /** The error response of a status; empty for a status that the documents do not name. */
+  errorOf(status: number, request: FakeRequest): FakeAnswer;
   reset(): void;
 }
 
@@ -244,8 +248,29 @@ function createPipeline<Scope>(options: ServiceOptions<Scope>): Pipeline {
     return { ...given, headers: { ...given.headers, ...refusal.details.headers } };
   }
 
-  return { answer, reset: () => limiter.reset() };
+  return {
+    answer,
+    errorOf(status, request) {
+      const [code, message] = errors[status] ?? [];
+      return code === undefined || message === undefined
+        ? {}
+        : refused(new Refusal(status, code, message), request);
+    },
+    reset: () => limiter.reset(),
+  };
 }
+
+/** messaging, Errors: the statuses with their meanings, and a code for each. */
+const errors: Readonly<Record<number, readonly [code: string, message: string]>> = {
+  400: ['BAD_REQUEST', 'The request is invalid.'],
+  401: ['UNAUTHORIZED', 'The API key is missing or invalid.'],
+  403: ['FORBIDDEN', 'The API key is not authorized for this resource.'],
+  404: ['NOT_FOUND', 'The resource does not exist.'],
+  409: ['CONFLICT', 'The resource is in use.'],
+  422: ['VALIDATION_ERROR', 'Validation failed.'],
+  429: ['RATE_LIMITED', 'Rate limit exceeded.'],
+  500: ['INTERNAL_ERROR', 'An unexpected error occurred.'],
+};
 
 /** Converts an error of the fake itself to a 500 with its message, so that it is visible. */
 function asRefusal(error: unknown): Refusal {

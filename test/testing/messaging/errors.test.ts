@@ -29,6 +29,32 @@ describe('messaging, Errors', () => {
     expect(first.body.error.requestId).not.toBe(second.body.error.requestId);
   });
 
+  it.each([400, 401, 403, 404, 409, 422, 429, 500])(
+    'a fault with the status %i has the error body of the documents',
+    async (status) => {
+      const fake = createFakeMessaging();
+      fake.fail('GET /contacts', { status, times: 2 });
+      const { body } = await call(fake, 'GET /contacts');
+      expect(body).toMatchObject({ success: false, error: { code: someText, statusCode: status } });
+      fake.settings.errorShape = 'bare';
+      expect((await call(fake, 'GET /contacts')).body).toEqual({ error: someText });
+    },
+  );
+
+  it('a fault with a status that the documents do not name, or with an empty body, has no body', async () => {
+    const fake = createFakeMessaging();
+    fake.fail('GET /contacts', { status: 503 });
+    fake.fail('GET /contacts', { status: 404, body: '' });
+    const ask = () =>
+      fake.fetch(`${fake.baseUrl}/contacts`, {
+        headers: { authorization: `Bearer ${fake.secretKey}` },
+      });
+    const first = await ask();
+    expect([first.status, await first.text()]).toEqual([503, '']);
+    const second = await ask();
+    expect([second.status, await second.text()]).toEqual([404, '']);
+  });
+
   it('field-level details name every wrong field', async () => {
     const body = { email: 'ann', subscribed: 1, data: 1 };
     const answer = await call(createFakeMessaging(), 'POST /contacts', { body });
