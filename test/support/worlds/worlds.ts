@@ -13,7 +13,7 @@ export function worldsOf<Settings extends Table>(table: Settings): World<Setting
   return Object.entries(table).flatMap(([setting, { values }]) =>
     values.slice(1).map((value) => ({
       name: `${setting}: ${value}`,
-      setting: setting as keyof Settings & string, // as: entries lose the names
+      setting,
       world: { [setting]: value },
     })),
   );
