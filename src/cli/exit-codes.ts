@@ -70,7 +70,8 @@ function endOf(error: PostreelError): keyof typeof exitCodes {
   if (error.name === 'InvalidRequestError') {
     return 'rejected';
   }
-  if (error.status === 429) {
+  // A 429 to a mail for several people leaves open whether the first of them were mailed.
+  if (error.status === 429 && error.outcome !== 'unknown') {
     return 'unavailable';
   }
   return endOfOutcome(error.outcome);

@@ -25,6 +25,17 @@ describe('the exit code', () => {
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({ exitCode });
   });
 
+  it.each([
+    ['one person', [], 6],
+    ['several, of whom the first may have been mailed', ['--to', 'bob@example.com'], 5],
+  ])('after a 429 to a mail for %s', async (_name, more, exitCode) => {
+    scene = await startScene();
+    const fault = { status: 429, retryAfter: 300, times: 9 };
+    scene.server.messaging.fail('POST /v1/send', fault);
+    const { code } = await piped([...full, ...more], scene);
+    expect(code).toBe(exitCode);
+  });
+
   it('is 6 if no service responds', async () => {
     const { env, server } = await startScene();
     await server.close();
