@@ -128,6 +128,8 @@ describe('keys', () => {
       ['doctor'],
       ['contacts', 'list'],
       [...full, '--no-json'],
+      // A text of the command, which may name the key twice.
+      ['contacts', 'import', join(MESSAGING_API_KEY, MESSAGING_API_KEY), '--yes'],
     ]) {
       const { stdout, stderr } = await piped(args, scene);
       expect(stdout + stderr).not.toContain(MESSAGING_API_KEY);

@@ -633,6 +633,23 @@ describe('a journal that does not answer', () => {
     },
   );
 
+  it('to the claim of a call whose outcome is unknown leaves that unknown, though it wrote the claim', async () => {
+    fake.fail(call, { loseAnswer: true });
+    await failureOf(clientOf().send(mail, { once }));
+    const swap: JournalStore['swap'] = async (key, from, to) => {
+      const stored = await journal.swap(key, from, to);
+      return to?.includes('"claimed"') ? failAsUnreachable() : stored;
+    };
+    const again = { once, retry: { unknownOutcome: true } };
+    const repeated = clientOf({ journal: { ...journal, swap } }).send(mail, again);
+    expect(await failureOf(repeated)).toMatchObject({ code: 'JOURNAL_UNAVAILABLE' });
+    await expect.poll(() => statesOf(clientOf())).toEqual(['unknown']);
+    expect(await failureOf(clientOf().send(mail, { once }))).toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+    });
+    expect(fake.outbox).toHaveLength(1);
+  });
+
   it('after the response lets the call resolve, warns, and is written to once it answers', async () => {
     const watched = watchedJournal();
     let isDown = false;

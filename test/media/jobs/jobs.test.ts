@@ -63,6 +63,14 @@ describe('generate.video', () => {
     }
   });
 
+  it('resolves to every job that exists, if the service made more than were asked for', async () => {
+    const data = { folderId: 'folder_1', filesCreated: ['file_a', 'file_b', 'file_c'] };
+    const { fetch } = answering(() => ({ success: true, data }));
+    const call = mediaOver(fetch).generate.video({ payload: [video(), video()] });
+    const jobs = await inTime(call);
+    expect(jobs.map(({ fileId }) => fileId)).toEqual(['file_a', 'file_b', 'file_c']);
+  });
+
   it.each([
     ['a list', []],
     ['nothing', null],

@@ -219,6 +219,48 @@ describe('a job with `once`', () => {
     expect(states.sort()).toEqual(['film/1 answered', 'film/2 answered']);
   });
 
+  it('given up beside others is listed with the late ids that fit none of them', async () => {
+    const { fake, media, journal, client } = keyed();
+    const data = { folderId: 'folder_1', filesCreated: ['file_a'] };
+    const late = { slow: 4 * minuteMs, status: 200, body: { success: true, data } };
+    fake.fail(videoEndpoint, late);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const own = media({ journal, timeout: Infinity });
+    own.on('warning', () => undefined);
+    const sending = ending(own.generate.video({ payload: videos(2) }, { signal }));
+    await pass(minuteMs);
+    controller.abort('enough');
+    await inTime(sending);
+    await pass(4 * minuteMs);
+    const { jobs, unknown } = await client.journal.pending();
+    expect(jobs.map(({ fileId }) => fileId)).toEqual(['file_a']);
+    expect(unknown.flatMap((call) => call.jobs)).toEqual(videos(2));
+  });
+
+  it('is not sent again once its claim has expired, since others take it for unknown', async () => {
+    const { media, journal } = keyed();
+    const failing: JournalStore = {
+      ...journal,
+      swap: (key, from, to) =>
+        to?.includes('"renewals"')
+          ? Promise.reject(new Error('down'))
+          : journal.swap(key, from, to),
+    };
+    let attempts = 0;
+    const fetch = async () => {
+      attempts += 1;
+      await new Promise((resolve) => setTimeout(resolve, 10 * minuteMs));
+      const cause = Object.assign(new Error('no'), { code: 'ECONNREFUSED' });
+      throw new TypeError('fetch failed', { cause });
+    };
+    const client = media({ journal: failing, fetch, timeout: Infinity });
+    client.on('warning', () => undefined);
+    const { error } = await inTime(ending(client.generate.video(video(), { once: 'film/1' })));
+    expect(error).toMatchObject({ code: 'NOT_CONNECTED', outcome: 'not-sent' });
+    expect(attempts).toBe(1);
+  });
+
   it('that another process has claimed emits one warning, waits, and then rejects with an error that says what to do', async () => {
     const { media, journal } = keyed();
     const dying = media({ journal, fetch: () => new Promise(() => undefined) });
