@@ -216,6 +216,7 @@ describe('the record of a job', () => {
     [{}, 'unknown'],
     [{ processed: 1 }, 'unknown'],
     [{ result: { successCount: 0, failureCount: 2 } }, 'failed'],
+    [{ result: { successCount: 0, unchangedCount: 1, failureCount: 1 } }, 'unknown'],
   ] as const)('a job that failed with the counts %j leaves its rows %s', async (counts, list) => {
     const job = { status: 'failed', ...counts };
     const report = await answers({ jobId: 'job_1' }, job).deleteAll(['a', 'b'], { wait });

@@ -102,6 +102,16 @@ describe('a database in which migratePostgres() was forgotten', () => {
   });
 });
 
+it.each(['40001', '40P01'])('a statement that Postgres undid (%s) is run again', async (code) => {
+  let runs = 0;
+  const query = () =>
+    ++runs === 1
+      ? Promise.reject(Object.assign(new Error('deadlock detected'), { code }))
+      : Promise.resolve({ rows: [] });
+  await postgresRateBudget({ query }).close('group', 1_000);
+  expect(runs).toBe(2);
+});
+
 describe('a pool without a listener for `error`', () => {
   const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
   afterEach(() => void warn.mockClear());

@@ -118,6 +118,19 @@ describe('an unknown call', () => {
   });
 });
 
+it('two projects that share a journal and an account list their own calls of queues', async () => {
+  const { fake, media } = fakeService();
+  const journal = memoryJournal();
+  const [own, other] = ['own', 'other'].map((group) => media({ journal, rateLimit: { group } }));
+  fake.fail(videoEndpoint, { loseAnswer: true });
+  await inTime(collect(own!.queue(videos(1), { name: 'films' })));
+  const [call] = (await own!.journal.pending()).unknown;
+  expect((await other!.journal.pending()).unknown).toEqual([]);
+  // Dismissing the call would free the key of its job, and the job would be paid for twice.
+  await other!.journal.dismiss(call!.id);
+  expect((await own!.journal.pending()).unknown).toEqual([call]);
+});
+
 describe('a file in the journal', () => {
   it('can be dismissed: it is no longer listed', async () => {
     const { media } = fakeService();

@@ -156,6 +156,19 @@ describe('a named queue with a journal', () => {
     expect(fake.files).toHaveLength(3);
   });
 
+  it('submits what is new beside any number of jobs that may have been handed in', async () => {
+    const { fake, media } = fakeService();
+    const journal = memoryJournal();
+    fake.fail(videoEndpoint, { loseAnswer: true, times: 2 });
+    const { error } = await inTime(
+      ending(collect(media({ journal }).queue(videos(2), { name: 'cats' }))),
+    );
+    expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    const results = await inTime(collect(media({ journal }).queue(videos(5), { name: 'cats' })));
+    expect(results.filter(({ file }) => file).map(({ index }) => index)).toEqual([2, 3, 4]);
+    expect(fake.files).toHaveLength(5);
+  });
+
   it('checks the jobs of the earlier run at once', async () => {
     const { fake, media } = fakeService({ durations: () => '30s' });
     const journal = memoryJournal();
