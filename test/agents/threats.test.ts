@@ -342,6 +342,20 @@ describe('an audience', () => {
     expect(scene.messaging.outbox).toEqual([]);
   });
 
+  it.each([
+    [2, 'is mailed'],
+    [3, 'is not'],
+  ])('of 40 contacts that grew by %i while the plan was read %s', async (more, end) => {
+    const scene = openPlanScene();
+    const [campaign] = scene.messaging.project.campaigns.values();
+    campaign!.audienceType = 'ALL';
+    scene.messaging.seed({ contacts: 40 - scene.messaging.project.contacts.size });
+    const id = await scene.plan('plan_campaign_step', { id: campaign!.id, step: 'send' });
+    scene.messaging.seed({ contacts: more });
+    await scene.carryOut(id, yes).catch(() => undefined);
+    expect(scene.messaging.outbox.length > 0).toBe(end === 'is mailed');
+  });
+
   it('of a dynamic segment is shown with its condition, which must not change', async () => {
     const scene = openPlanScene();
     const [segment] = scene.messaging.project.segments.values();

@@ -1,5 +1,5 @@
 import type { MediaOptions, RateBudgetStore } from 'postreel';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { collect, videos } from '../../support/media/queue-helpers.js';
 import {
   ending,
@@ -79,6 +79,19 @@ describe('direct calls next to a queue, with a shared store', () => {
     ]);
     await inTime(wait);
     expect(leases.size).toBe(0);
+  });
+
+  it('release their slots with the next call, if the store could not be reached before', async () => {
+    const { fake, media, group } = fakeService({ rateLimit: false });
+    const { store, leases } = sharedStore();
+    const giveBack = vi.fn(store.giveBack).mockRejectedValueOnce(new Error('down'));
+    const client = media({ rateLimit: { group, store: { ...store, giveBack } } });
+    client.on('warning', () => undefined);
+    fake.fail(videoEndpoint, { status: 400 });
+    await inTime(ending(client.generate.video({ payload: videos(1) })));
+    expect(leases.size).toBe(1);
+    const { fileId } = await inTime(client.generate.audio(speech()));
+    expect([...leases.keys()]).toEqual([fileId]);
   });
 
   it('release their slots after a refusal, and keep them when the outcome is unknown', async () => {

@@ -23,6 +23,11 @@ it('bucket refills evenly', () => {
   expect(allowed).toEqual([true, true, true, false, false, true, false]);
 });
 
+it('bucket holds no more than the limit, however long nothing was sent', () => {
+  const allowed = allowedAt(options({ algorithm: 'bucket' }), [0, 9_000, 9_000, 9_000, 9_000]);
+  expect(allowed).toEqual([true, true, true, true, false]);
+});
+
 it('counts each bucket on its own', () => {
   const { check } = createRateLimiter(() => options({ limit: 1 }));
   expect(check('one', 0).isAllowed).toBe(true);
