@@ -62,6 +62,21 @@ const wordings: [string, Answer, string][] = [
     'POST /v1/send was rejected (422): `to` is bad (and 2 more).',
   ],
   [
+    'a rule that names its field',
+    refused(422, { error: { errors: [{ field: 'to', message: '"to" must be an email.' }] } }),
+    'POST /v1/send was rejected (422): "to" must be an email.',
+  ],
+  [
+    'a rule that begins like its field',
+    refused(422, { error: { errors: [{ field: 'to', message: 'too long' }] } }),
+    'POST /v1/send was rejected (422): `to` too long.',
+  ],
+  [
+    'a rule that is a sentence',
+    refused(422, { error: { errors: [{ field: 'from', message: 'The domain is unknown.' }] } }),
+    'POST /v1/send was rejected (422): `from`: The domain is unknown.',
+  ],
+  [
     'a plan that is used up',
     refused(402, { error: { code: 'PLAN_LIMIT', message: 'Upgrade.' } }),
     'POST /v1/send was rejected (402 PLAN_LIMIT): Upgrade.',

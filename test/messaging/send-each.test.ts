@@ -166,7 +166,11 @@ describe('sendEach()', () => {
     expect(await messaging.sendEach(people, message, { once })).toMatchObject({
       sent: 0,
       earlier: 24,
-      unknown: unknown.map(({ row, index }) => ({ row, index })),
+      unknown: unknown.map(({ row, index }) => ({
+        row,
+        index,
+        error: { message: expect.stringContaining("`unknown: 'send'`") as string },
+      })),
     });
     expect(mailed()).toEqual([...people].sort());
     expect(await messaging.sendEach(people, message, { once, unknown: 'send' })).toMatchObject({

@@ -93,6 +93,9 @@ describe('an unset `once`', () => {
       expect(String(failure)).toContain(
         `must be a text that is not empty; got ${what.replace('null', 'null')}`,
       );
+      expect(String(failure)).toContain(
+        what === 'a number' ? 'write it as a text, such as `String(id)`' : 'An unset key',
+      );
     }
     expect([...fake.requests, ...fakeMedia.requests]).toEqual([]);
   });

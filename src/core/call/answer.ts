@@ -212,10 +212,18 @@ function hintFor(
 function reasonOf({ fieldErrors = [], message }: ErrorBody): string {
   const [first] = fieldErrors;
   const more = fieldErrors.length > 1 ? ` (and ${fieldErrors.length - 1} more)` : '';
-  const field = first?.field ? `\`${trim(first.field, 60)}\` ` : '';
-  const rule = first && `: ${field}${trim(first.message)}${more}`;
+  const rule = first && `: ${ruleOf(first)}${more}`;
   const isRepeated = message === undefined || (first && trim(first.message) === trim(message));
   return `${isRepeated ? '' : `: ${trim(message)}`}${rule ?? ''}`;
+}
+
+function ruleOf({ field, message }: FieldError): string {
+  const rule = trim(message);
+  const start = rule.replace(/^[`'"]/, '');
+  if (field === '' || (start.startsWith(field) && !/^\w/.test(start.slice(field.length)))) {
+    return rule; // the service has named the field
+  }
+  return `\`${trim(field, 60)}\`${/^[A-Z]/.test(rule) ? ':' : ''} ${rule}`;
 }
 
 // Reduces a text to one line without control characters, because messages end up in logs and terminals.

@@ -214,7 +214,7 @@ function describeRule(issue: Issue, value: unknown): string {
     case 'invalid_value':
       return value === undefined
         ? 'is required'
-        : `must be ${joinValues(issue['values'])}; got ${describeValue(value)}`;
+        : `must be ${joinValues(issue['values'])}; got ${describeWord(value, issue['values'])}`;
     case 'invalid_format':
       return `must be ${describeFormat(issue['format'])}; got ${describeValue(value)}`;
     case 'custom':
@@ -245,6 +245,15 @@ function describeFormat(name: unknown): string {
 function joinValues(values: unknown): string {
   const list = Array.isArray(values) ? values.map((value) => `"${String(value)}"`) : [];
   return list.length === 1 ? list.join('') : `one of ${list.join(', ')}`;
+}
+
+// A typo of a documented word is shown, because it is not private data. A longer text may be.
+function describeWord(value: unknown, words: unknown): string {
+  const texts = Array.isArray(words) ? words.map(String) : [];
+  const meant = typeof value === 'string' ? findSimilar(value, texts) : undefined;
+  return typeof value === 'string' && meant !== undefined && value.length <= meant.length + 2
+    ? `"${value}". Did you mean "${meant}"?`
+    : describeValue(value);
 }
 
 // Reports lengths, never contents: an error must not reveal private data.

@@ -271,15 +271,20 @@ export function readOnceKey({ once }: { readonly once?: unknown }): string {
   if (typeof once === 'string' && once !== '') {
     return once;
   }
+  const isUnset = once === undefined || once === null || once === '';
   const what = once === '' ? 'an empty text' : kindOf(once);
-  const message = `must be a text that is not empty; got ${what}. An unset key cannot prevent a duplicate`;
+  const hint = isUnset
+    ? '. An unset key cannot prevent a duplicate'
+    : ': write it as a text, such as `String(id)`';
+  const message = `must be a text that is not empty; got ${what}${hint}`;
   throw invalidRequest([{ field: 'once', message }]);
 }
 
 /** The error if an earlier call with the key may have taken effect. */
 function unknownOutcomeError({ key, call }: OnceKey): PostreelError {
+  const option = call === 'sendEach' ? "unknown: 'send'" : 'retry: { unknownOutcome: true }';
   return new PostreelError(
-    `The call ${call} with the key "${key}" may have happened: its response was lost, or its process ended. Check first; then make it again with \`retry: { unknownOutcome: true }\`, or forget the key with \`client.journal.forget()\`.`,
+    `The call ${call} with the key "${key}" may have happened: its response was lost, or its process ended. Check first; then make it again with \`${option}\`, or forget the key with \`client.journal.forget()\`.`,
     { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
   );
 }
