@@ -94,6 +94,9 @@ describe('a call with `once`', () => {
       name: 'InvalidRequestError',
       code: 'ONCE_CONFLICT',
       outcome: 'not-sent',
+      message: expect.stringMatching(
+        /may have taken effect\. Repeat it with the original content .* Use another key only if/,
+      ) as string,
     });
     expect(fake.requests).toHaveLength(before);
   });
