@@ -89,7 +89,7 @@ const known = {
 const scheduledFor = timestamp.check(
   z.refine((time) => ageMs(time) <= clockToleranceMs, {
     error: ({ input }) =>
-      `must be in the future; got a time ${Math.round(ageMs(input as Timestamp) / 1000)} s ago`, // the schema has checked that this is a time
+      `must be in the future; got ${new Date(msOf(input as Timestamp)).toISOString()}`, // the schema has checked that this is a time
   }),
 );
 

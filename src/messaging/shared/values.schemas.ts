@@ -69,12 +69,24 @@ export const displayName = z.string().check(z.refine(isOneLine, noLineBreak));
 export const limit = z.int().check(z.minimum(1), z.maximum(largestPage));
 
 /** A timestamp, as a `Date` or an ISO 8601 string. */
-export const timestamp = z.custom<Timestamp>(
-  (value) =>
-    (isDate(value) || (typeof value === 'string' && dateTime.test(value))) &&
-    !Number.isNaN(msOf(value)),
-  'must be a `Date`, or an ISO 8601 string with date, time and zone such as 2026-11-21T09:30:00Z',
-);
+export const timestamp = z.custom<Timestamp>((value) => timestampProblem(value) === undefined, {
+  error: ({ input }) => timestampProblem(input),
+});
+
+function timestampProblem(value: unknown): string | undefined {
+  if (typeof value === 'string' && dateTime.test(`${value}Z`)) {
+    return 'has no time zone: add `Z` or an offset such as `+01:00`';
+  }
+  const isTime = isDate(value) || (typeof value === 'string' && dateTime.test(value));
+  if (!isTime || Number.isNaN(msOf(value))) {
+    return 'must be a `Date`, or an ISO 8601 string with date, time and zone such as 2026-11-21T09:30:00Z';
+  }
+  // Date.parse() takes 30 February as 2 March.
+  const day = typeof value === 'string' ? value.slice(0, 10) : undefined;
+  return day === undefined || new Date(day).toISOString().startsWith(day)
+    ? undefined
+    : `names a day that does not exist: ${day}`;
+}
 
 /** A timestamp in milliseconds since 1970. */
 export function msOf(time: Timestamp): number {
