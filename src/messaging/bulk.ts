@@ -68,6 +68,8 @@ interface ChangeManyOptions<Row, Body, Job extends OpenRecord> {
   readonly from: number | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: BulkProgress) => void) | undefined;
+  /** Emits a `warning`. */
+  readonly warn: (message: string) => void;
 }
 
 /**
@@ -103,7 +105,16 @@ export async function changeMany<Row, Body, Job extends OpenRecord>(
   } catch (cause) {
     throw endedEarlyError(options.call, report, { from, reached, length: options.length }, cause);
   }
+  if (from > 0 && reached === from) {
+    options.warn(describeBeyondRows(options.call, from, options.length));
+  }
   return report;
+}
+
+/** The warning of a call whose `from` is beyond the last row, such as the place in another file. */
+export function describeBeyondRows(call: string, from: number, length: number | undefined): string {
+  const rows = length === undefined ? 'no row at this index' : `${length} rows`;
+  return `\`${call}\` did nothing: \`from\` is ${from}, and the input has ${rows}.`;
 }
 
 /** Gives the calls the priority `bulk` by default, so that other calls of the program go first. */
@@ -246,6 +257,11 @@ export async function* splitIds(
   }
 }
 
+interface LookupPlan extends Pick<BulkAllOptions, 'from' | 'signal'> {
+  /** Emits a `warning`. */
+  readonly warn: (message: string) => void;
+}
+
 /**
  * Looks up any number of emails, with the maximum number per call, one call after another. Rows that are not email
  * addresses do not stop the others: a `PartialError` at the end lists them.
@@ -253,7 +269,7 @@ export async function* splitIds(
 export async function* lookupAll(
   emails: RowSource<string>,
   lookup: (body: ContactLookup) => Promise<ContactLookupResult>,
-  { from = 0, signal }: Pick<BulkAllOptions, 'from' | 'signal'>,
+  { from = 0, signal, warn }: LookupPlan,
 ): AsyncGenerator<ContactLookupResult, void, undefined> {
   const call = 'contacts.lookupAll()';
   const report: Report<string> = { done: 0, failed: [], unknown: [] };
@@ -271,6 +287,9 @@ export async function* lookupAll(
     }
   } catch (cause) {
     throw endedEarlyError(call, report, { from, reached, length: lengthOf(emails) }, cause);
+  }
+  if (from > 0 && reached === from) {
+    warn(describeBeyondRows(call, from, lengthOf(emails)));
   }
   const [first] = report.failed;
   if (first) {

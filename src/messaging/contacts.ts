@@ -241,7 +241,11 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
       const owner = { name: `\`${call}\``, isStrict: true };
       const { from, ...rest } = readOptions(options, lookupOptions, owner);
       const { signal } = rest;
-      return lookupAll(rows, (body) => this.lookup(body, setBulkPriority(rest)), { from, signal });
+      return lookupAll(rows, (body) => this.lookup(body, setBulkPriority(rest)), {
+        from,
+        signal,
+        warn: this.#warn,
+      });
     });
   }
 
@@ -327,6 +331,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
           ),
         wait: (jobId) => this.waitForImport(jobId, { ...wait, signal }),
         length: lengthOf(rows),
+        warn: this.#warn,
       });
     });
   }
@@ -438,6 +443,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
         wait: (jobId) => this.waitForBulkJob(jobId, { ...wait, signal }),
         isDelete: route === routes.bulkDelete,
         length: lengthOf(rows),
+        warn: this.#warn,
       });
     });
   }

@@ -352,3 +352,57 @@ it('reports any number of rejected rows', async () => {
     count - 1,
   ]);
 });
+
+describe('a `from` beyond the last row', () => {
+  const ids = ['con_1', 'con_2'];
+  const rows = [{ email: 'ann@example.com' }, { email: 'bob@example.com' }];
+  const mail = { from: 'shop@example.com', subject: 'Hi', body: '<p>Hi</p>' };
+  const said = 'did nothing: `from` is 2, and the input has 2 rows.';
+
+  it.each<[string, (messaging: MessagingClient, from: number) => Promise<unknown>, string]>([
+    [
+      'importAll',
+      (m, from) => m.contacts.importAll(rows, { newContacts, wait, from }),
+      `\`contacts.importAll()\` ${said}`,
+    ],
+    [
+      'importAll of a text',
+      (m, from) =>
+        m.contacts.importAll(['email\nann@example.com\n', 'bob@example.com\n'], {
+          newContacts,
+          wait,
+          from,
+        }),
+      '`contacts.importAll()` did nothing: `from` is 2, and the input has',
+    ],
+    [
+      'deleteAll',
+      (m, from) => m.contacts.deleteAll(ids, { wait, from }),
+      `\`contacts.deleteAll()\` ${said}`,
+    ],
+    [
+      'lookupAll',
+      async (m, from) => {
+        for await (const found of m.contacts.lookupAll(['a@b.co', 'b@b.co'], { from })) {
+          expect(found).toBeDefined();
+        }
+      },
+      `\`contacts.lookupAll()\` ${said}`,
+    ],
+    [
+      'sendEach',
+      (m, from) => m.sendEach(['a@b.co', 'b@b.co'], mail, { from }),
+      `\`sendEach()\` ${said}`,
+    ],
+  ])('causes a warning in %s', async (_, run, message) => {
+    const fake = createFakeMessaging();
+    const messaging = new MessagingClient(fake.options);
+    const heard: string[] = [];
+    messaging.on('warning', (warning) => heard.push(warning.message));
+    await run(messaging, 2);
+    expect(heard).toEqual([expect.stringContaining(message)]);
+    expect(fake.requests).toEqual([]);
+    await run(messaging, 1).catch(() => undefined); // an id may be unknown
+    expect(heard).toHaveLength(1);
+  });
+});

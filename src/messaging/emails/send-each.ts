@@ -20,7 +20,7 @@ import { fingerprint } from '../../core/fingerprint.js';
 import { toJsonValue } from '../../core/call/body.js';
 import { toCanonicalJson, type OnceKey, journalMissingError } from '../../core/once/key.js';
 import { readOnceKey } from '../../core/once/once.js';
-import { setBulkPriority } from '../bulk.js';
+import { describeBeyondRows, setBulkPriority } from '../bulk.js';
 import { emailOf, emailProblem, normalizeAddress } from '../shared/values.js';
 import { isTransient, transient, type DataValue } from '../shared/data.js';
 import { isReadContact, isReadRecord, recordFields, type Contact } from '../shared/read-record.js';
@@ -162,6 +162,10 @@ export async function sendEach<Fields extends object>(
       await run.begin(row);
     }
     await run.end();
+    const { from = 0 } = options;
+    if (from > 0 && run.next === from) {
+      host.warn(describeBeyondRows('sendEach()', from, total));
+    }
   } catch (cause) {
     await run.end().catch(() => undefined); // the first error says more
     const resumeFrom = run.next;
