@@ -64,6 +64,15 @@ describe.each(documented)('%s', (_, call, slip, meant) => {
   });
 });
 
+it('sendEach refuses an option among the fields of its common email', async () => {
+  const { fetch, requests } = answering();
+  const common = { from: content.from, subject: 'Hi', body: '<p>Hi</p>', once: 'news' };
+  await expect(messagingOver(fetch).sendEach([email], common)).rejects.toThrow(
+    '`once` is an option of the call, not a field: pass it after the fields, as in `{ once: … }`.',
+  );
+  expect(requests).toEqual([]);
+});
+
 it('contacts.create warns about a `status`, which the service ignores', async () => {
   const { heard } = await warnings((m, fields) => m.contacts.create({ email, ...fields }), {
     status: 'unsubscribed',

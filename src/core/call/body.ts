@@ -90,7 +90,8 @@ function copyOfFields(value: object, path: string, above: Ancestors): unknown {
     return refuseValue(path, 'cannot be sent as JSON; got a stream: read it to its end first');
   }
   if (unsendableTags.has(tag) || (!isPlain && entries.length === 0)) {
-    return refuseValue(path, `cannot be sent as JSON; got ${withArticle(tag)}`);
+    const hint = tag === 'AbortSignal' ? ': pass it after the fields, as in `{ signal }`' : '';
+    return refuseValue(path, `cannot be sent as JSON; got ${withArticle(tag)}${hint}`);
   }
   // Keep fields whose value is `undefined`: a check may reject such a field, which was probably set by
   // accident, and accept a body without the field.

@@ -80,7 +80,9 @@ export class Checks {
       throw invalidRequest(isNothing ? [noBody] : problems, where);
     }
     const notices = findBodyNotices(schemas, body, input.about?.isServiceRecord);
-    const refused = notices.filter((notice) => typeof notice !== 'string');
+    const refused = notices
+      .filter((notice) => typeof notice !== 'string')
+      .map((notice) => ({ ...notice, field: toGivenName(notice.field, input) }));
     if (refused.length > 0) {
       throw invalidRequest(refused, where);
     }

@@ -75,18 +75,37 @@ export function findBodyNotices(
 function warnOfUnknownFieldsInBody(
   body: Record<string, unknown>,
   known: KnownFields,
-): readonly string[] {
+): readonly Notice[] {
   const { items } = known;
   const list = items ? body[items.of] : undefined;
+  const found: Notice[] = [
+    ...misplacedOptions(body, known.names),
+    ...warnOfUnknownFields(body, known),
+  ];
   if (!items || !Array.isArray(list)) {
-    return warnOfUnknownFields(body, known);
+    return found;
   }
-  const inItems = list.flatMap((item: object, index) =>
-    warnOfUnknownFields(item, items).map((warning) =>
-      warning.replace('`', `\`${items.of}[${index}].`),
-    ),
-  );
-  return [...warnOfUnknownFields(body, known), ...inItems];
+  const inItems = list.flatMap((item: object, index): readonly Notice[] => {
+    const place = `${items.of}[${index}].`;
+    return [
+      ...misplacedOptions(item, items.names).map((one) => ({ ...one, field: place + one.field })),
+      ...warnOfUnknownFields(item, items).map((warning) => warning.replace('`', `\`${place}`)),
+    ];
+  });
+  return [...found, ...inItems];
+}
+
+/** Options that change whether a call is repeated or when it ends: among the fields, they would be lost. */
+const optionNames = ['once', 'signal', 'timeout', 'deadline', 'retries', 'retry'];
+
+/** The options of a call that were written among the fields of its body. */
+export function misplacedOptions(body: object, names: readonly string[]): readonly FieldError[] {
+  return findUnknownFields(body, { names })
+    .filter(({ name }) => optionNames.includes(name))
+    .map(({ name }) => ({
+      field: name,
+      message: `is an option of the call, not a field: pass it after the fields, as in \`{ ${name}: … }\``,
+    }));
 }
 
 /** Warnings about a query: parameters that the document of this list does not show. */

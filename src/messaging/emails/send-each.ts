@@ -18,6 +18,7 @@ import { callSafely } from '../../core/async.js';
 import { isRecord, kindOf } from '../../core/values.js';
 import { fingerprint } from '../../core/fingerprint.js';
 import { toJsonValue } from '../../core/call/body.js';
+import { misplacedOptions } from '../../core/call/validate.js';
 import { toCanonicalJson, type OnceKey, journalMissingError } from '../../core/once/key.js';
 import { readOnceKey } from '../../core/once/once.js';
 import { describeBeyondRows, setBulkPriority } from '../bulk.js';
@@ -261,6 +262,10 @@ class EachRun<Fields extends object> {
     this.next = from;
     this.report = { done: 0, sent: 0, earlier: 0, failed: [], unknown: [], skipped: [] };
     this.#common = isRecord(message) ? host.toRequest(fieldsOf(message)) : {};
+    const misplaced = misplacedOptions(this.#common, mailFields);
+    if (misplaced.length > 0) {
+      throw invalidRequest(misplaced);
+    }
     this.#host = host;
     this.#rest = setBulkPriority(rest);
     this.#maxInFlight = concurrency;

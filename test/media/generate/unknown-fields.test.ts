@@ -31,6 +31,25 @@ it('a request for several videos is, too', async () => {
   expect(heard).toEqual([expect.stringMatching(/^`folderID` .* Did you mean `folderId`\?$/)]);
 });
 
+it.each<[string, (media: ReturnType<typeof mediaOver>, more: object) => PromiseLike<unknown>]>([
+  ['a video', (media, more) => media.generate.video({ ...video, ...more })],
+  ['a job', (media, more) => media.generate.video({ payload: [{ ...video, ...more }] })],
+  ['speech', (media, more) => media.generate.audio({ content: 'Hi', voiceId: 'v', ...more })],
+])('the option `once` among the fields of %s is refused', async (_, run) => {
+  const { fetch, requests } = answering();
+  const call = Promise.resolve(run(mediaOver(fetch), { once: 'a' }));
+  await expect(call).rejects.toMatchObject({ name: 'InvalidRequestError', outcome: 'not-sent' });
+  await expect(call).rejects.toThrow(/once` is an option of the call/);
+  expect(requests).toEqual([]);
+});
+
+it('a typo in a documented word is shown', async () => {
+  const job = { ...video, workflowType: 'Idea' } as never;
+  await expect(mediaOver(answering().fetch).generate.video(job)).rejects.toThrow(
+    'got "Idea". Did you mean "idea"?',
+  );
+});
+
 it('a field name of another service gets the right suggestion for speech', async () => {
   const body = { content: 'Hi', voiceId: 'v', speed: 1.5 };
   const { heard } = await warnings((media) => media.generate.audio(body));
