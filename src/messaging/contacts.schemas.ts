@@ -27,7 +27,7 @@ const contactCreate = z.looseObject({
   data: z.optional(z.nullable(contactData)),
 });
 
-const known = { ...knownOf(contactCreate), aliases: { status: 'subscribed' } };
+const known = { ...knownOf(contactCreate), aliases: { status: 'subscribed' }, custom: 'data' };
 
 const contactUpdate = z.partial(contactCreate);
 

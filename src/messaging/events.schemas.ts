@@ -17,6 +17,7 @@ const track = {
   known: {
     ...knownOf(trackBody),
     aliases: { name: 'event', eventName: 'event', properties: 'data' }, // the names in other services
+    custom: 'data',
   },
   returns: z.looseObject({ contact: z.string(), event: z.string(), timestamp: z.string() }),
   warnings: (body: TrackRequest, rules?: DataOptions) => [

@@ -101,7 +101,7 @@ describe('a request that the service would reject or misread', () => {
     ['emial', { emial: 'ann@example.com' }, 'Did you mean `email`?'],
     ['subscribde', { subscribde: true }, 'Did you mean `subscribed`?'],
     ['DATA', { DATA: {} }, 'Did you mean `data`?'],
-    ['nickname', { nickname: 'Ann' }, 'may have no effect.'],
+    ['nickname', { nickname: 'Ann' }, 'Custom fields go into `data`: `data: { nickname: … }`.'],
   ])('is sent with a warning if a field may have no effect: %s', async (name, body, words) => {
     const { fetch, requests } = answering(() => ({ id: 'con_1' }));
     const client = messagingOver(fetch);

@@ -45,7 +45,10 @@ async function warnings(call: Call, fields: object) {
   return { heard, sent: (await requests[0]?.json()) as object };
 }
 
-describe.each(documented)('%s', (_, call, slip, meant) => {
+/** The methods that take custom fields in `data`. */
+const withCustomFields = ['track', 'contacts.create', 'contacts.update'];
+
+describe.each(documented)('%s', (method, call, slip, meant) => {
   it(`sends \`${slip}\` and asks whether \`${meant}\` was meant`, async () => {
     const { heard, sent } = await warnings(call, { [slip]: 'x' });
     expect(heard).toEqual([
@@ -56,7 +59,35 @@ describe.each(documented)('%s', (_, call, slip, meant) => {
 
   it('warns about a field that resembles no other, without a guess', async () => {
     const { heard } = await warnings(call, { colour: 'red' });
-    expect(heard).toEqual(['`colour` is not a documented field and may have no effect.']);
+    const place = withCustomFields.includes(method)
+      ? ' Custom fields go into `data`: `data: { colour: … }`.'
+      : '';
+    expect(heard).toEqual([`\`colour\` is not a documented field and may have no effect.${place}`]);
+  });
+
+  it.each(['once', 'timeout', 'deadline', 'retries', 'retry'])(
+    'refuses the option %s among the fields',
+    async (name) => {
+      const { fetch, requests } = answering();
+      const { [name]: value } = { once: 'a', retry: {} } as Record<string, unknown>;
+      const sending = call(messagingOver(fetch), { [name]: value ?? 1 });
+      await expect(sending).rejects.toMatchObject({
+        name: 'InvalidRequestError',
+        outcome: 'not-sent',
+        fieldErrors: [{ field: name }],
+      });
+      await expect(sending).rejects.toThrow(`\`${name}\` is an option of the call`);
+      expect(requests).toEqual([]);
+    },
+  );
+
+  it('refuses a signal among the fields', async () => {
+    const { fetch, requests } = answering();
+    const { signal } = new AbortController();
+    await expect(call(messagingOver(fetch), { signal })).rejects.toThrow(
+      'got an AbortSignal: pass it after the fields, as in `{ signal }`',
+    );
+    expect(requests).toEqual([]);
   });
 
   it('accepts undefined fields silently', async () => {

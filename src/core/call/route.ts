@@ -295,6 +295,8 @@ export interface KnownFields {
    * Names that other services use; `undefined` for a name that resembles a field but means something else.
    */
   readonly aliases?: Readonly<Record<string, string | undefined>>;
+  /** The field that takes the caller's own fields. */
+  readonly custom?: string;
   /** The known fields of the items of one field. */
   readonly items?: Omit<KnownFields, 'items'> & { readonly of: string };
 }

@@ -334,7 +334,11 @@ function findUnknownFields(
 /** Warnings about fields that the document does not list: they are sent, but may have no effect. */
 function warnOfUnknownFields(body: object, known: Omit<KnownFields, 'items'>): readonly string[] {
   return findUnknownFields(body, known).map(({ name, meant }) => {
-    const hint = meant === undefined ? '' : ` Did you mean \`${meant}\`?`;
+    const { custom } = known;
+    const place = custom
+      ? ` Custom fields go into \`${custom}\`: \`${custom}: { ${name}: … }\`.`
+      : '';
+    const hint = meant === undefined ? place : ` Did you mean \`${meant}\`?`;
     return `\`${name}\` is not a documented field and may have no effect.${hint}`;
   });
 }
