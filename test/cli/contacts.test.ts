@@ -105,6 +105,7 @@ describe('postreel contacts import', () => {
           subscribed: '1 row says subscribed, 1 row says unsubscribed, 1 row says nothing',
           otherwise: 'new contacts are unsubscribed, existing contacts keep their state',
           wrong: '1 row',
+          reasons: [expect.stringContaining('line 5: must be a date')],
         },
       },
     });
@@ -113,6 +114,17 @@ describe('postreel contacts import', () => {
     expect(stderr).toContain('line 5: must be a date');
     expect(stderr.match(/line \d+/g)).toEqual(['line 5']);
     expect(Object.fromEntries(states())).toEqual({ bob: false, carl: false, dee: true });
+  });
+
+  it('its plan explains the first three wrong rows, and says what applies to programs only', async () => {
+    const rows = Array.from({ length: 5 }, (_, index) => `p${index}@example.com,left`);
+    scene.write('words.csv', `email,Status\n${rows.join('\n')}\n`);
+    const { stdout } = await importOf('words.csv', '--columns', 'Status=subscribed');
+    const { facts } = (JSON.parse(stdout) as { plan: { facts: Record<string, unknown> } }).plan;
+    expect(facts).toMatchObject({ wrong: '5 rows' });
+    expect(facts['reasons']).toEqual(
+      [2, 3, 4].map((line) => expect.stringMatching(`line ${line}: .* In a program, `) as string),
+    );
   });
 
   it('begins with the row of --from, and names lines of the file', async () => {

@@ -117,6 +117,7 @@ export const contacts = [
           subscribed: formatSubscriptions(read),
           otherwise: read.subscriptions.nothing > 0 ? formatDefault(statement) : undefined,
           wrong: read.wrong > 0 ? formatCount(read.wrong, 'row') : undefined,
+          reasons: read.wrong > 0 ? read.reasons.map(messageOf) : undefined,
         },
         run: () => importFile({ file, from, rows: read.rows, statement }, messaging, context),
       };

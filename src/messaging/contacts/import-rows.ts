@@ -665,7 +665,7 @@ function readSubscription(
   return no.has(key) || key === 'unsubscribed'
     ? false
     : refuse(
-        `must be one of ${[...yes, 'subscribed', ...no, 'unsubscribed'].join(', ')}, or empty. Other words are read by ${proposeRead(column)} of \`contacts.importAll()\``,
+        `must be one of ${[...yes, 'subscribed', ...no, 'unsubscribed'].join(', ')}, or empty. In a program, \`contacts.importAll()\` reads other words by ${proposeRead(column)}`,
       );
 }
 

@@ -69,6 +69,9 @@ async function* stretchesOf(
   }
 }
 
+/** The number of wrong rows that the plan of an import explains. */
+const maxReasons = 3;
+
 /** The counts of a file that the plan of its import shows. */
 export interface Survey {
   readonly rows: number;
@@ -77,6 +80,8 @@ export interface Survey {
   readonly subscriptions: { subscribed: number; unsubscribed: number; nothing: number };
   /** The number of rows that fail before they are sent. */
   readonly wrong: number;
+  /** The errors of the first rows that fail. */
+  readonly reasons: readonly unknown[];
   /** The number of rows that are records that were read: `subscribed: true` is not sent for them. */
   readonly records: number;
   /** The number of files that are sent, if no row needs another round. */
@@ -91,12 +96,16 @@ export async function survey(
 ): Promise<Survey> {
   const text = new TextRows(rules);
   const subscriptions = { subscribed: 0, unsubscribed: 0, nothing: 0 };
+  const reasons: unknown[] = [];
   let [rows, wrong, records, files] = [0, 0, 0, 0];
   let stretch = new Stretch(0);
   const add = (entry: ImportEntry) => {
     rows += 1;
     if (entry.cells === undefined) {
       wrong += 1;
+      if (reasons.length < maxReasons) {
+        reasons.push(entry.error);
+      }
       return;
     }
     subscriptions[wordOf(entry.ownSubscribed)] += 1;
@@ -117,7 +126,7 @@ export async function survey(
     entries.forEach(add);
   }
   files += stretch.files;
-  return { rows, columns: text.header ?? [], subscriptions, wrong, records, files };
+  return { rows, columns: text.header ?? [], subscriptions, wrong, reasons, records, files };
 }
 
 function wordOf(subscribed: boolean | undefined): keyof Survey['subscriptions'] {
