@@ -23,12 +23,18 @@ export const KINDS: Kinds = {
   fetch: 'function',
 };
 
-/** Copies the known options and checks their kinds. Plain JavaScript may pass anything. */
+/** Copies the options and checks their names and kinds. Plain JavaScript may pass anything. */
 export const readOptions = <Options extends object>(
   given: Options | null | undefined,
   kinds: Kinds,
 ): Options => {
   const read: Record<string, unknown> = {};
+  for (const name of Object.keys(given ?? {})) {
+    if (!(name in kinds)) {
+      const meant = Object.keys(kinds).find((known) => isNear(name, known));
+      throw new TypeError(`${name} is not an option${meant ? `. Did you mean ${meant}?` : ''}`);
+    }
+  }
   for (const [name, kind] of Object.entries(kinds)) {
     let value: unknown;
     try {
@@ -40,6 +46,10 @@ export const readOptions = <Options extends object>(
     if (value === Reflect.get(Object.prototype, name)) {
       value = undefined;
     }
+    if (name === 'consent') {
+      // An answer that is not known yet is not a consent.
+      value ??= Object.hasOwn(given ?? {}, name) ? 'pending' : 'granted';
+    }
     // A flag must be a boolean: the string 'false' would turn it on.
     if (value != null && !hasKind(value, kind)) {
       throw new TypeError(`${name} must be ${kind}`);
@@ -47,6 +57,19 @@ export const readOptions = <Options extends object>(
     read[name] = value ?? undefined;
   }
   return read as Options; // as: each value was checked
+};
+
+/** Is one name made from the other by at most two typos? */
+const isNear = (one: string, other: string, typos = 2): boolean => {
+  const [rest, otherRest] = [one.slice(1), other.slice(1)];
+  if (one[0]?.toLowerCase() === other[0]?.toLowerCase()) {
+    return !one || isNear(rest, otherRest, typos);
+  }
+  const left = typos - 1;
+  return (
+    left >= 0 &&
+    (isNear(rest, other, left) || isNear(one, otherRest, left) || isNear(rest, otherRest, left))
+  );
 };
 
 const hasKind = (value: unknown, kind: string): boolean =>

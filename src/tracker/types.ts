@@ -186,7 +186,8 @@ export interface TrackerOptions {
    * The consent that this page starts with. `pending` keeps events in memory until `consent.grant()`, and
    * calls `beforeSend` then; `denied` takes no events in, erases the stored ones, and writes nothing. After a
    * `consent.deny()`, on this visit or an earlier one, `granted` is not enough: only `consent.grant()` undoes
-   * it.
+   * it. An answer that is not known yet, as in `consent: undefined`, counts as
+   * `pending`; without the option, the page starts as `granted`.
    * @default 'granted'
    */
   readonly consent?: 'granted' | 'pending' | 'denied';

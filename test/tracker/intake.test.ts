@@ -94,6 +94,26 @@ describe('a tracker', () => {
     await page.pass(1000);
     expect(events()).toEqual(['x']);
   });
+  it.each([undefined, null])('waits for consent if the answer is %s', async (answer) => {
+    const tracker = page.start({ consent: answer } as unknown as TrackerOptions);
+    tracker.track('x');
+    await page.pass(1000);
+    expect([page.sent, Object.keys(page.storage)]).toEqual([[], []]);
+    tracker.consent.grant();
+    await page.pass(1000);
+    expect(events()).toEqual(['x']);
+  });
+  it.each([
+    ['consnet', 'consnet is not an option. Did you mean consent?'],
+    ['maxage', 'maxage is not an option. Did you mean maxAge?'],
+    ['optOut', 'optOut is not an option'],
+  ])('refuses the unknown option %s by its name', (name, message) => {
+    expect(() => page.start({ [name]: 'pending' })).toThrow(new TypeError(message));
+  });
+  it('refuses an unknown part of an option', () => {
+    const limit = { perSecond: 1, burst: 1, brust: 2 };
+    expect(() => page.start({ limit })).toThrow('brust is not an option. Did you mean burst?');
+  });
   it('erases every stored event when consent is denied, also those of other tabs', async () => {
     const other = page.start();
     other.pause();

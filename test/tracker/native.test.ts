@@ -163,6 +163,12 @@ describe('consent and logout', () => {
     await pass(1000);
     expect(events()).toEqual(['x']);
   });
+  it('waits for consent if the answer is undefined', async () => {
+    const app = launch({ consent: undefined } as unknown as NativeTrackerOptions);
+    app.track('x');
+    await pass(1000);
+    expect([events(), app.pending]).toEqual([[], 1]);
+  });
   it('erases the events of earlier launches', async () => {
     launch({ hasNetwork: () => false }).track('x');
     await launch({ hasNetwork: () => false }).reset();
@@ -218,6 +224,7 @@ describe('an unsupported option', () => {
       "storage: 'durable' is for browsers: give a store, or 'memory'",
     ],
     ['Global Privacy Control', { honorGpc: true }, 'honorGpc is for browsers: set consent'],
+    ['a typo', { hasNetwrok: () => true }, 'hasNetwrok is not an option. Did you mean hasNetwork?'],
     ['a secret key', { publicKey: 'sk_live' }, 'publicKey must start with pk_'],
   ])('is rejected with a clear error: %s', (_, changes, message) => {
     // Plain JavaScript.
