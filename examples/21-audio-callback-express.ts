@@ -1,4 +1,5 @@
 // Waits for a callback when a speech is finished, on Express.
+// First: echo "WEBHOOK_SECRET=$(openssl rand -hex 32)" >> .env
 // Run: npm install express && npx tsx --env-file=.env 21-audio-callback-express.ts
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +7,7 @@ import express from 'express';
 import { MediaClient } from 'postreel';
 import { createInbox } from 'postreel/webhooks';
 
-const secret = process.env['WEBHOOK_SECRET']; // 32 random bytes as hexadecimal digits
+const secret = process.env['WEBHOOK_SECRET'];
 if (!secret) {
   throw new Error('WEBHOOK_SECRET is not set.');
 }

@@ -21,12 +21,15 @@ async function sync(): Promise<void> {
   for (const { email, plan, seats, has_left: hasLeft } of rows) {
     const data = { plan, seats };
     const known = await contacts.findByEmail(email);
-    // Unsubscribed contacts stay unsubscribed: an update changes only the fields.
-    await (known ? contacts.update(known.id, { data }) : contacts.create({ email, data }));
-    await (hasLeft && contacts.unsubscribe(email));
+    if (known) {
+      // Unsubscribed contacts stay unsubscribed: `subscribed` is sent only to unsubscribe.
+      await contacts.update(known.id, hasLeft ? { data, subscribed: false } : { data });
+    } else {
+      await contacts.create({ email, data, subscribed: !hasLeft });
+    }
     await database.query('update people set synced = true where email = $1', [email]);
   }
-  console.log(`${rows.length} people went over`);
+  console.log(`synced ${rows.length} rows`);
 }
 
 await sync();

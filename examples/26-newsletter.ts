@@ -31,6 +31,7 @@ if (status === 'DRAFT') {
   console.log((await campaigns.preview(id)).subject);
   await campaigns.schedule(id, new Date(Date.now() + 120_000)); // in two minutes
 }
+console.log('waiting until the campaign is sent');
 await campaigns.waitUntilSent(id, {
   onUpdate: (campaign) => console.log(`now ${campaign.status}`),
 });

@@ -1,11 +1,12 @@
 // Sends a newsletter with one-click unsubscribe (RFC 8058): mail programs show a button that posts to your page.
+// First: echo "UNSUBSCRIBE_SECRET=$(openssl rand -hex 32)" >> .env
 // Run: npx tsx --env-file=.env 27-one-click-unsubscribe.ts
 import { createHmac } from 'node:crypto';
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();
 const page = 'https://shop.example.com/unsubscribe';
-const secret = process.env['UNSUBSCRIBE_SECRET']; // 32 random bytes as hexadecimal digits
+const secret = process.env['UNSUBSCRIBE_SECRET'];
 if (!secret) {
   throw new Error('UNSUBSCRIBE_SECRET is not set.');
 }

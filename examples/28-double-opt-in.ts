@@ -1,11 +1,12 @@
 // Subscribes a person only after a click in an email (double opt-in).
+// First: echo "OPT_IN_SECRET=$(openssl rand -hex 32)" >> .env
 // Run: npx tsx --env-file=.env 28-double-opt-in.ts
 import { createHmac } from 'node:crypto';
 import { MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();
 const page = 'https://shop.example.com/confirm';
-const secret = process.env['OPT_IN_SECRET']; // 32 random bytes as hexadecimal digits
+const secret = process.env['OPT_IN_SECRET'];
 if (!secret) {
   throw new Error('OPT_IN_SECRET is not set.');
 }
