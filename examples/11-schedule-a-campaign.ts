@@ -1,9 +1,18 @@
-// Schedules a campaign for tomorrow at nine, then cancels it.
+// Schedules a campaign for tomorrow at nine in Berlin, then cancels it.
 // Run: npx tsx --env-file=.env 11-schedule-a-campaign.ts
 import { MessagingClient } from 'postreel';
 
-const messaging = new MessagingClient();
+/** A time of tomorrow in a time zone, with the offset of that day: `2027-03-20T09:00:00+01:00`. */
+export function tomorrowAt(time: string, timeZone: string, now = new Date()): string {
+  const today = now.toLocaleDateString('sv', { timeZone }); // '2027-03-19': the day in that zone
+  const noon = new Date(Date.parse(`${today}T12:00:00Z`) + 86_400_000);
+  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+  const name = format.formatToParts(noon).find(({ type }) => type === 'timeZoneName')?.value;
+  const offset = name?.slice(3) || 'Z'; // of 'GMT+01:00', or of 'GMT'
+  return `${noon.toISOString().slice(0, 10)}T${time}:00${offset}`;
+}
 
+const messaging = new MessagingClient();
 const { id } = await messaging.campaigns.create({
   name: 'Tomorrow',
   subject: 'Good morning',
@@ -12,13 +21,8 @@ const { id } = await messaging.campaigns.create({
   audienceType: 'FILTERED',
   audienceFilter: { field: 'data.plan', operator: 'equals', value: 'pro' },
 });
-
-const scheduledFor = new Date();
-scheduledFor.setDate(scheduledFor.getDate() + 1);
-scheduledFor.setHours(9, 0, 0, 0);
-
-await messaging.campaigns.send(id, { scheduledFor });
+await messaging.campaigns.schedule(id, tomorrowAt('09:00', 'Europe/Berlin'));
 const { status, scheduledAt } = await messaging.campaigns.get(id);
-console.log(status, scheduledAt);
+console.log(status, scheduledAt); // the service answers in UTC
 
 await messaging.campaigns.cancel(id);

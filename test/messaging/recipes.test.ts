@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { MessagingClient } from 'postreel';
 import { createFakeMessaging, type FakeMessaging } from 'postreel/testing';
 import { afterEach, expect, it, vi } from 'vitest';
@@ -73,3 +74,21 @@ it('double opt-in: nobody is subscribed before the click, with any tracked event
   await signUp(email); // again: they stay on the list
   expect([stateOf(fake, email), fake.outbox.length]).toEqual([true, mailed]);
 });
+
+it.each([
+  ['summer', '2027-06-20T22:30:00Z', '2027-06-22T09:00:00+02:00'],
+  ['winter', '2027-01-20T23:30:00Z', '2027-01-22T09:00:00+01:00'],
+  ['the night in which the clocks go back', '2027-10-30T22:30:00Z', '2027-11-01T09:00:00+01:00'],
+  ['the night before they go forward', '2027-03-26T23:30:00Z', '2027-03-28T09:00:00+02:00'],
+])('tomorrow at nine is meant in Berlin, also at 00:30 there in %s', async (_, now, at) => {
+  found();
+  const { tomorrowAt } = await import('../../examples/11-schedule-a-campaign.js');
+  expect(tomorrowAt('09:00', 'Europe/Berlin', new Date(now))).toBe(at);
+  // The page teaches the same function.
+  expect(readFileSync('docs/campaigns.md', 'utf8')).toContain(tomorrowFunction());
+});
+
+function tomorrowFunction(): string {
+  const code = readFileSync('examples/11-schedule-a-campaign.ts', 'utf8');
+  return /function tomorrowAt[\s\S]*?\n}\n/.exec(code)?.[0] ?? 'no function in the example';
+}
