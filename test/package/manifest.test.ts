@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   entryPoints,
@@ -100,35 +100,53 @@ describe('package-lock.json', () => {
   }
 });
 
+/** The files and folders that a document links to, as paths in the package. */
+function linksOf(document: string): { readonly document: string; readonly target: string }[] {
+  const text = readFileSync(join(repository, document), 'utf8');
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link = '']) => link.replace(/#.*$/, ''))
+    .filter((link) => link !== '' && !/^(https?|mailto):/.test(link))
+    .map((link) => ({ document, target: join(dirname(document), link) }));
+}
+
 describe('the published package', () => {
   let packed: Packed;
   beforeAll(async () => {
     packed = await dryPack();
   });
 
-  it('contains the build, the guides, four files and a stub for each entry point', () => {
+  it('contains the build, the guides, the examples, four files and a stub for each entry point', () => {
     const paths = packed.files.map(({ path }) => path);
     const others = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
     const stubs = entryPoints
       .slice(1)
       .map((entryPoint) => `${entryPoint.replace('postreel/', '')}/package.json`);
-    expect(paths.filter((path) => !/^(dist|docs)\//.test(path)).sort()).toEqual(
+    expect(paths.filter((path) => !/^(dist|docs|examples)\//.test(path)).sort()).toEqual(
       [...others, ...stubs].sort(),
     );
-    const kinds = /^dist\/(.*\.(js|d\.ts|json)|LICENSES\.txt)$|^docs\/(recipes\/)?[\w-]+\.md$/;
-    const rest = paths.filter((path) => /^(dist|docs)\//.test(path) && !kinds.test(path));
+    const kinds = [
+      /^dist\/(.*\.(js|d\.ts|json)|LICENSES\.txt)$/,
+      /^docs\/(recipes\/)?[\w-]+\.md$/,
+      /^docs\/(images\/)?[\w-]+\.(svg|png)$/,
+      /^examples\/([\w-]+\/)?[\w-]+\.(ts|html|yml)$/,
+    ];
+    const rest = paths.filter(
+      (path) =>
+        /^(dist|docs|examples)\//.test(path) && !kinds.some((allowed) => allowed.test(path)),
+    );
     expect(rest).toEqual([]);
     expect(paths.filter((path) => /\.test\.|\.env|\.tgz|\.npmrc|\.DS_Store/.test(path))).toEqual(
       [],
     );
   });
 
-  it('contains every guide that the README links to', () => {
-    const text = readFileSync(join(repository, 'README.md'), 'utf8');
-    const links = [...text.matchAll(/\]\((docs\/[^)#]+\.md)/g)].map(([, path]) => path);
+  it('contains every file that its documents link to', () => {
     const paths = packed.files.map(({ path }) => path);
-    expect(links.length).toBeGreaterThan(5);
-    expect(links.filter((path) => !paths.includes(path ?? ''))).toEqual([]);
+    const links = paths.filter((path) => path.endsWith('.md')).flatMap(linksOf);
+    expect(links.length).toBeGreaterThan(200);
+    const isPacked = (target: string) =>
+      paths.some((path) => path === target || path.startsWith(`${target}/`));
+    expect(links.filter(({ target }) => !isPacked(target))).toEqual([]);
   });
 
   it('contains the licence of each bundled package', () => {
