@@ -8,7 +8,8 @@ test('the app sends an email', async () => {
   const server = app.listen(0);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const response = await fetch(`http://127.0.0.1:${port}/signup`, { method: 'POST' });
+  const body = new URLSearchParams({ email: 'ann@example.com' });
+  const response = await fetch(`http://127.0.0.1:${port}/signup`, { method: 'POST', body });
   server.close();
   expect([response.status, await response.json()]).toEqual([202, { sent: 1 }]);
 });

@@ -2,11 +2,13 @@ import express, { type ErrorRequestHandler } from 'express';
 import { isPostreelError, MessagingClient } from 'postreel';
 
 const messaging = new MessagingClient();
-const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: 'Hi' };
+const mail = { from: 'shop@example.com', subject: 'Hi', body: 'Hi' };
 
 export const app = express();
-app.post('/signup', async (_request, response) => {
-  const { emails } = await messaging.send(mail);
+app.use(express.urlencoded());
+app.post('/signup', async (request, response) => {
+  const { email } = request.body as { email: string }; // as: the field of your form
+  const { emails } = await messaging.send({ ...mail, to: email });
   response.status(202).json({ sent: emails.length });
 });
 
