@@ -18,7 +18,7 @@ const keyOf = ({ id }: User) => `welcome/${id}`;
 async function welcome(user: User): Promise<void> {
   const mail = { template: 'tpl_welcome', to: user.email }; // the same in every attempt
   try {
-    await messaging.send(mail, { once: keyOf(user), deadline: 5_000 });
+    await messaging.send(mail, { once: keyOf(user), deadline: 10_000 });
     user.isWelcomed = true;
   } catch (error) {
     if (!isPostreelError(error)) {
