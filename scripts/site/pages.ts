@@ -115,7 +115,7 @@ export function examplesPage(pages: readonly Page[]): Page {
   const rows = pages
     .filter(({ path }) => path.startsWith('examples/'))
     .map(({ path, text }) => `- [${titleOf(text)}](/${path})`);
-  const intro = 'One idea each, at most 40 lines; all of them run in our tests.';
+  const intro = 'One task each. Our tests run all of them.';
   return { path: 'examples/index.md', text: `# Examples\n\n${intro}\n\n${rows.join('\n')}\n` };
 }
 
