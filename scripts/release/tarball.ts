@@ -37,7 +37,8 @@ const needed = [
   'dist/openapi.json',
 ];
 const stubs = stubFolders().map((folder) => `${folder}/package.json`);
-const allowed = /^dist\/|^docs\/(recipes\/)?[\w-]+\.md$/;
+const allowed =
+  /^dist\/|^docs\/(recipes\/)?[\w-]+\.md$|^docs\/(images\/)?[\w-]+\.(svg|png)$|^examples\/([\w-]+\/)?[\w-]+\.(ts|html|yml)$/;
 const secret = /(^|\/)(\.env|\.npmrc|\.git|.*\.pem|.*\.tgz|node_modules)(\/|$)/;
 const installScripts = ['preinstall', 'install', 'postinstall', 'prepare'];
 

@@ -18,6 +18,10 @@ const good: Tarball = {
     'dist/cli.js',
     'dist/LICENSES.txt',
     'docs/recipes/cron.md',
+    'docs/images/fake.png',
+    'docs/trace.svg',
+    'examples/01-send.ts',
+    'examples/tracker-page/index.html',
     'dist/openapi.json',
     ...stubFolders().map((folder) => `${folder}/package.json`),
   ],
@@ -31,6 +35,11 @@ describe('a tarball', () => {
 
   it.each<[string, Partial<Tarball>, string]>([
     ['a secret', { paths: [...good.paths, 'dist/.env'] }, 'dist/.env must not be published.'],
+    [
+      'a key among the examples',
+      { paths: [...good.paths, 'examples/.env'] },
+      'examples/.env must not be published.',
+    ],
     ['a stray file', { paths: [...good.paths, 'notes.txt'] }, 'notes.txt must not be published.'],
     ['a hole', { paths: good.paths.slice(1) }, 'LICENSE is missing.'],
     ['no stub', { paths: good.paths.slice(0, -1) }, 'bullmq/package.json is missing.'],
