@@ -30,7 +30,7 @@ async function welcome(user: User): Promise<void> {
 
 /** Handles the form of your page. The visitor is signed up, whatever happens to the email. */
 export async function signUp(request: Request): Promise<Response> {
-  const email = String((await request.formData()).get('email'));
+  const email = new URLSearchParams(await request.text()).get('email') ?? '';
   const added = { id: users.size + 1, email, createdAt: new Date(), isWelcomed: false };
   const user = users.get(email) ?? added;
   users.set(email, user);
