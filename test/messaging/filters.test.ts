@@ -127,6 +127,10 @@ describe('a filter that selects nobody', () => {
       { field: 'data.plan', operator: 'equals', value: '' },
       '`data.plan` is compared with no value',
     ],
+    [
+      { field: 'data.plan', operator: 'equals', value: null },
+      '`data.plan` is compared with no value',
+    ],
   ])('is rejected, and the error names the right form: %j', async (filter, words) => {
     for (const call of [asSegment(filter), asAudience(filter)]) {
       await expect(call).rejects.toMatchObject({
@@ -146,6 +150,8 @@ describe('a filter that selects nobody', () => {
     { and: [{ or: [plan, { and: [] }] }] },
     { not: {} },
     { all: null },
+    { mode: 'all', and: [] },
+    { all: null, and: [] },
   ])('is rejected if it, or a part of it, is empty: %j', async (filter) => {
     for (const call of [asSegment(filter), asAudience(filter)]) {
       await expect(call).rejects.toThrow('must not be empty: it may select everybody');
