@@ -7,7 +7,13 @@ import { routes as media } from '../media/routes.js';
 import { routes as messaging } from '../messaging/routes.js';
 import { parameters } from './parameters.js';
 import { formatInline, ToolRefusal } from './text.js';
-import { inputSchemaOf, pickKnown, type InputSchema, type ReadTool, type Services } from './tool.js';
+import {
+  inputSchemaOf,
+  pickKnown,
+  type InputSchema,
+  type ReadTool,
+  type Services,
+} from './tool.js';
 import type { JsonSchema } from './json-schema.js';
 
 const routes = { messaging, media };
