@@ -14,7 +14,9 @@ import { watchedJournal } from '../support/once/store.js';
 const mail = { from: 'shop@example.com', to: 'ann@example.com', subject: 'Hi', body: '<p>Hi</p>' };
 const call = 'POST /v1/send';
 const once = 'receipt/1042';
-const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+const unreachable = new TypeError('fetch failed', {
+  cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }),
+});
 
 let fake: FakeMessaging;
 let journal: JournalStore;
@@ -234,15 +236,13 @@ describe('the claim of a key', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it.each<[string, () => Promise<Response>]>([
-    ['a 429', () => Promise.resolve(Response.json({}, { status: 429 }))],
-    [
-      'a refused connection',
-      () => Promise.reject(new TypeError('fetch failed', { cause: refused })),
-    ],
+  it.each<[string, MessagingOptions]>([
+    ['a 429', {}],
+    ['a refused connection', { fetch: () => Promise.reject(unreachable) }],
   ])(
     'of a process that was killed in the pause after %s expires, then the call is sent',
-    async (_, fetch) => {
+    async (_, options) => {
+      fake.fail(call, { status: 429, retryAfter: 20 });
       const watched = watchedJournal();
       let writes = 0;
       // The process claims the key, notes that the attempt did nothing, and is killed.
@@ -250,7 +250,7 @@ describe('the claim of a key', () => {
         const isKilled = verb === 'swap' && ++writes > 2;
         return isKilled ? new Promise(() => undefined) : undefined;
       });
-      const dying = clientOf({ journal: watched.journal, rateLimit: false, fetch });
+      const dying = clientOf({ journal: watched.journal, rateLimit: false, ...options });
       dying.send(mail, { once }).catch(() => undefined);
       await expect.poll(() => writes).toBeGreaterThan(2);
       expect(fake.outbox).toHaveLength(0);
