@@ -24,7 +24,7 @@ async function welcome(user: User): Promise<void> {
     if (!isPostreelError(error)) {
       throw error;
     }
-    console.error(`${keyOf(user)}: ${error.message}`); // the nightly job continues with this user
+    console.error(`${keyOf(user)}: ${error.message}`); // the nightly job takes care of this user
   }
 }
 
@@ -63,7 +63,11 @@ async function hasEmail({ email, createdAt }: User): Promise<boolean> {
   if (!contact) {
     return false;
   }
-  for await (const { type, contactId } of messaging.activity.list({ startDate: createdAt })) {
+  const startDate = new Date(createdAt.getTime() - 3_600_000); // the clock of the service may differ
+  for await (const { type, contactId } of messaging.activity.list({ startDate })) {
+    if (typeof type !== 'string') {
+      throw new Error('The feed has other fields: adapt hasEmail().'); // do not send twice
+    }
     if (type === 'email.sent' && contactId === contact.id) {
       return true;
     }

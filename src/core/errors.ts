@@ -555,6 +555,11 @@ export function reasonOf(failure: unknown): string {
     .slice(0, maxLength);
 }
 
+/** The same reason as a sentence. */
+export function reasonSentence(failure: unknown): string {
+  return `${reasonOf(failure).replace(/\.$/, '')}.`;
+}
+
 // Matches a frame in a file of this package, installed or built. A user's bundle has no such frames.
 const ownFrame = /[\\/]postreel[\\/]dist[\\/](?:esm|cjs)[\\/]/;
 

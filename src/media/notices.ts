@@ -1,6 +1,6 @@
 import type { Clock } from '../core/async.js';
 import type { Events } from '../core/events.js';
-import { reasonOf } from '../core/errors.js';
+import { reasonOf, reasonSentence } from '../core/errors.js';
 import type { MediaConnection } from './connection.js';
 import type { MediaEvents } from './events.js';
 import { isInOwnNetwork } from './generate/own-network.js';
@@ -52,7 +52,7 @@ export class MediaNotices {
   warnOfSubmitError(failure: unknown): void {
     this.#warnSometimes(
       'NOT_SUBMITTED',
-      `${sentenceOf(failure)} Jobs of queues wait for it, and are submitted then.`,
+      `${reasonSentence(failure)} Jobs of queues wait for it, and are submitted then.`,
     );
   }
 
@@ -61,7 +61,7 @@ export class MediaNotices {
     const since = new Date(Date.now() - forMs).toISOString();
     this.#warnSometimes(
       'CHECKS_FAIL',
-      `Status checks have failed since ${since} and are being retried: ${sentenceOf(failure)} The jobs are still running.`,
+      `Status checks have failed since ${since} and are being retried: ${reasonSentence(failure)} The jobs are still running.`,
     );
   }
 
@@ -95,8 +95,4 @@ export class MediaNotices {
       this.warn(message, code);
     }
   }
-}
-
-function sentenceOf(failure: unknown): string {
-  return `${reasonOf(failure).replace(/\.$/, '')}.`;
 }

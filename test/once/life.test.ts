@@ -261,6 +261,26 @@ describe('the claim of a key', () => {
     },
   );
 
+  it('is removed if the journal fails after the pause', async () => {
+    fake.fail(call, { status: 429, retryAfter: 20 });
+    const watched = watchedJournal();
+    let writes = 0;
+    let isBack = false;
+    watched.before((verb) => {
+      const isDown = verb === 'swap' && ++writes > 2 && !isBack;
+      return isDown ? Promise.reject(new Error('down')) : undefined;
+    });
+    const messaging = clientOf({ journal: watched.journal, rateLimit: false });
+    messaging.on('warning', () => undefined);
+    const failure = await failureOf(messaging.send(mail, { once }));
+    expect(failure).toMatchObject({ code: 'JOURNAL_UNAVAILABLE', outcome: 'not-sent' });
+    isBack = true;
+    const startedAt = fake.clock.now();
+    await messaging.send(mail, { once });
+    expect(fake.clock.now() - startedAt).toBeLessThan(1_000); // it does not wait for a claim
+    expect(fake.outbox).toHaveLength(1);
+  });
+
   it('is not taken over before it expires, also if the caller allows a repeat', async () => {
     await sendThenKill({ timeout: 600_000 });
     const again = { once, retry: { unknownOutcome: true } };

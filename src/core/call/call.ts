@@ -90,7 +90,10 @@ export class RunningCall<T> implements Call<T> {
     return this.#state.outcome;
   }
 
-  /** Has a request been sent to the service? From then on an abort leaves the outcome unknown. */
+  /**
+   * Has a request been sent to the service, or is the key of a paid job being claimed? From then on an abort leaves the
+   * outcome unknown.
+   */
   get isSent(): boolean {
     return this.#state.isSent ?? false;
   }

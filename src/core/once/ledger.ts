@@ -1,6 +1,6 @@
 import { answerWithin, sleep, type Clock } from '../async.js';
 import { hasIoContexts } from '../runtime.js';
-import { isPostreelError, PostreelError, reasonOf } from '../errors.js';
+import { isPostreelError, PostreelError, reasonOf, reasonSentence } from '../errors.js';
 import { nameOf, type JournalItem, type JournalStore } from './journal.js';
 
 /**
@@ -184,8 +184,11 @@ export class Ledger {
     if (pending) {
       pending.attempted.add(text);
     } else {
-      const before = replaced && !isIdle(replaced) ? replaced.entry : undefined;
-      this.change({ storeKey, entry: claim, text, ageMs: 0 }, before);
+      const isFree = replaced !== undefined && isIdle(replaced);
+      this.change({ storeKey, entry: claim, text, ageMs: 0 }, isFree ? undefined : replaced?.entry);
+      if (isFree) {
+        this.#pending.get(storeKey)?.attempted.add(replaced.text); // the store may still hold the idle claim
+      }
     }
     throw failure;
   }
@@ -258,7 +261,7 @@ export class Ledger {
       if (!this.#isFailing) {
         this.#isFailing = true;
         this.#parts.warn(
-          `${toSentence(error)} The outcome of the call is written as soon as the journal answers. If the process ends before that, the outcome counts as unknown.`,
+          `${reasonSentence(error)} The outcome of the call is written as soon as the journal answers. If the process ends before that, the outcome counts as unknown.`,
         );
       }
       // On Workers no request may wait for another one, so each request retries for itself.
@@ -508,7 +511,3 @@ function parseEntry(text: string | undefined): KeyEntry | undefined {
 }
 
 const states: ReadonlySet<unknown> = new Set(['claimed', 'unknown', 'answered']);
-
-function toSentence(error: unknown): string {
-  return `${reasonOf(error).replace(/\.$/, '')}.`;
-}

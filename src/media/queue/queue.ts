@@ -323,7 +323,8 @@ export class JobQueue implements MediaQueue {
       const options = { signal, priority: 'bulk', retryFailed } as const;
       const call = this.#parts.generate.submitFor(input, settings, options);
       const submitted = await call.catch((failure: unknown) => {
-        const isLost = failure instanceof QueueClosed && call.outcome === 'unknown';
+        // A job that only waited for another process's claim was not sent: the next run continues with it.
+        const isLost = failure instanceof QueueClosed && call.isSent && call.outcome === 'unknown';
         throw isLost ? lostResponseError() : failure;
       });
       this.#refusals.count = 0;

@@ -49,6 +49,22 @@ describe('drain()', () => {
     expect(fake.files).toHaveLength(20);
   });
 
+  it('leaves a job that waits for the claim of another process to the next run', async () => {
+    const { fake, media } = fakeService();
+    const journal = memoryJournal();
+    const dying = media({ journal, fetch: () => new Promise(() => undefined) });
+    collect(dying.queue(videos(1), { name: 'cats' })).catch(() => undefined);
+    await pass(1_000); // it has claimed the job
+    const client = media({ journal });
+    const warned = new Promise((resolve) => client.once('warning', resolve));
+    const queue = client.queue(videos(1), { name: 'cats' });
+    const results = collect(queue);
+    await inTime(warned);
+    queue.drain();
+    expect(await inTime(results)).toEqual([]);
+    expect(fake.requests).toEqual([]);
+  });
+
   it('before the queue is iterated ends it at once, without a call', async () => {
     const { fake, media } = fakeService();
     const queue = media().queue(videos(3));
