@@ -129,8 +129,9 @@ describe('an endpoint that the service gains', { timeout: 180_000 }, () => {
     const ask = () => copy.test(['test/docs/endpoints.test.ts'], 'the documents');
     const before = await ask();
     expect(before.passed).toBe(false);
-    for (const place of ['list the method', 'say in README.md', 'say in CHANGELOG.md']) {
-      expect(before.output).toMatch(new RegExp(`×.*${place}`));
+    const titles = ['list the method', 'endpoints in README.md', 'endpoints in CHANGELOG.md'];
+    for (const title of titles) {
+      expect(before.output).toMatch(new RegExp(`×.*${title}`));
     }
     const endpoints = readEndpoints(copy.folder);
     copy.write(page, await describeEndpoints(endpoints));
