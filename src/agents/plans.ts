@@ -46,8 +46,8 @@ interface OpenPlan extends Plan {
 }
 
 /**
- * Asks a person about a plan; the answer arrives by {@link PlanStore.answer}. The returned function returns the
- * place where the person is asked, as text for the agent.
+ * Shows a plan to a person, who answers later through {@link PlanStore.answer}. Returns a function that describes
+ * where the question is shown, for the agent.
  */
 export type Ask = (plan: Plan) => () => string;
 
@@ -370,7 +370,7 @@ function describeEarlier(steps: readonly Step[]): Fact[] {
     : [{ label: 'the same step before', text: lines.map((line) => `| ${line}`).join('\n') }];
 }
 
-/** True if the step would reach more people than the person saw, plus a little headroom. */
+/** True if the step would now reach more people than the `max` that the person approved. */
 function hasGrown(seen: readonly Fact[], now: readonly Fact[]): boolean {
   return now.some(({ label, people }) => {
     const before = seen.find((fact) => fact.label === label)?.people;

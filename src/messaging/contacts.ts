@@ -114,7 +114,7 @@ export const routes = {
   },
 };
 
-// A returned contact without custom fields has `data: null`. It is left out of requests: there is nothing to change.
+// When a returned contact is sent back, `data: null` is left out, because it would change nothing.
 const contactBack = {
   answerOnly: ['id', 'createdAt', 'updatedAt', '_meta'],
   dropNull: ['data'],
@@ -156,7 +156,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
 
   /** Lists contacts. `await` it for one page, `for await` it for every contact. */
   list(query?: ContactQuery, options?: ListOptions): Paginated<Contact<Fields>> {
-    return this.#transport.pages(routes.list, { query }, options) as Paginated<Contact<Fields>>; // typed for any fields
+    return this.#transport.pages(routes.list, { query }, options) as Paginated<Contact<Fields>>; // as: typed for any fields
   }
 
   /**
@@ -171,7 +171,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
         about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
-    ) as Call<UpsertedContact<Fields>>; // typed for any fields
+    ) as Call<UpsertedContact<Fields>>; // as: typed for any fields
   }
 
   /**
@@ -200,7 +200,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
 
   /** Gets one contact by its id. */
   get(id: string, options?: RequestOptions): Call<Contact<Fields>> {
-    return this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // typed for any fields
+    return this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // as: typed for any fields
   }
 
   /** Changes a contact. Fields that you leave out keep their values. */
@@ -213,7 +213,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
         about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
-    ) as Call<Contact<Fields>>; // typed for any fields
+    ) as Call<Contact<Fields>>; // as: typed for any fields
   }
 
   /** Deletes a contact. */
@@ -256,7 +256,6 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
    * `subscribed`, new contacts become subscribed, and the client emits a `warning`.
    */
   import(file: FileInput, options?: RequestOptions): Call<JobStarted> {
-    // Loaded on demand: few programs import contacts, and reading CSV needs a parser.
     const rules: ImportRules = {
       named: new Map(),
       data: this.#rules,
@@ -264,6 +263,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
       isStated: true,
       allowsUnclear: true,
     };
+    // Loaded on demand: few programs import contacts, and reading CSV needs a parser.
     const run = async () => (await import('./contacts/import.js')).checkFile(file, rules);
     return this.#transport.send(routes.import, { body: file, before: { run } }, options);
   }

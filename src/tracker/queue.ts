@@ -142,7 +142,7 @@ export interface TrackerQueueOptions {
 export const MAX_WAIT_MS = 300_000;
 /** How many tries of one event may end without showing whether the service took it. */
 const MAX_TRIES = 3;
-/** After this many failures of one event, the other events are sent first. */
+/** An event that failed this often no longer holds up the events behind it. */
 const MAX_IN_FRONT = 3;
 /** The maximum number of events that are sent when the page ends. */
 const MAX_AT_EXIT = 100;
@@ -198,7 +198,7 @@ export class Queue {
   #unanswered = 0;
   /**
    * The delay after the request whose responses are being handled; `undefined` until one of them is a failure.
-   * All failed events of a request share the delay, because one request counts as one failure.
+   * The events of one request that failed share one delay and count as one failure.
    */
   #delayMs: number | undefined;
   /**
@@ -257,7 +257,8 @@ export class Queue {
   /**
    * Sends all events that may be sent now, with one request at a time per contact, so that the events of a
    * contact arrive in order.
-   * Returns when to call `pump()` again, in the clock's milliseconds; `Infinity` if time alone does not help.
+   * Returns the time of the next `pump()`, in milliseconds since 1970. `Infinity`: not before a new event, a
+   * response or a decision.
    */
   pump(): number {
     this.syncDecisions();
@@ -301,9 +302,9 @@ export class Queue {
   }
 
   /**
-   * Sends the events that fit into the budget, after all of them have been marked in the store, and releases
-   * the others to any tab. If the service cannot be reached, or a wait is in progress, stored events stay in
-   * the store.
+   * Called when the page or the tracker ends. First writes to the store which events are sent now, and releases
+   * all others, so that any tab may claim them. Then sends the events, as far as the keepalive budget allows. If
+   * the service is unreachable or a pause is running, stored events stay in the store.
    *
    * @param isPageOver True if the page ends or is hidden in the back/forward cache: its responses may never
    *   arrive, so any tab may end the events in flight as unconfirmed. False if only this tracker is disposed: the
@@ -383,8 +384,8 @@ export class Queue {
       this.applyDecisions(addDecision(merge(this.decisions, stored), decision, at));
     }
     const erased = decision === 'granted' ? 0 : store.erase();
-    // `reset()` without consent and with an empty store writes nothing. A denial must be written, and so must
-    // an erasure that removed events: a page that is just being left must not store them again.
+    // Every decision is written, except a `reset()` before consent that removed no event. An erasure that removed
+    // events must be written, because a page that is being left may store them again.
     if (decision !== 'erased' || this.isStarted || erased) {
       this.#hasDecided = true;
       store.saveDecisions(this.decisions);
@@ -598,8 +599,7 @@ export class Queue {
   }
 
   #isForExit({ isSent, isStored, record, until }: QueuedEvent, isReachable: boolean): boolean {
-    // With `no-loss`, the next page of the site sends every stored event. If this page sent the event too, it would
-    // arrive twice.
+    // With `no-loss`, the next page of the site sends every stored event again, so this page does not send it.
     const isNextPages = this.isWithinSite && this.#options.delivery === 'no-loss';
     // Events in memory end with the page and have no other chance: they are sent in any case.
     const isKept = isStored && (!isReachable || isNextPages);
@@ -751,7 +751,7 @@ export class Queue {
     return MAX_WAIT_MS;
   }
 
-  /** True if the service may have the event and it must not be sent again: that could be a duplicate. */
+  /** True if the service may have received the event, and another try could create a duplicate. */
   #isGivenUp({ tries = 0 }: EventRecord, status: number, isExit: boolean): boolean {
     const { delivery, retryAmbiguous } = this.#options;
     if (delivery === 'no-loss' || !isAmbiguous(status)) {

@@ -60,8 +60,9 @@ export function readAnswer(received: ReceivedResponse, call: PreparedCall): unkn
     throw apiError(received, call, status);
   }
   if (isRecord(body) && body['success'] === false) {
-    // An error with HTTP 200 may state its real status in the body. Without it the error counts as a 400: the service
-    // did nothing. A call for several emails or jobs may have been done in part, so there the outcome is unknown.
+    // An error with HTTP 200 may state its real status in the body. If the body has no status, the
+    // error counts as a 400, so the call had no effect. A call for several emails or jobs may have been processed
+    // in part: its outcome is then unknown.
     const { statusCode } = isRecord(body['error']) ? body['error'] : {};
     const unstated = call.isPartial(undefined) ? undefined : 400;
     throw apiError(received, call, typeof statusCode === 'number' ? statusCode : unstated);

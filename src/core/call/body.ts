@@ -80,8 +80,8 @@ function copyOfFields(value: object, path: string, above: Ancestors): unknown {
   const entries = Object.entries(value);
   const prototype: unknown = Object.getPrototypeOf(value);
   const tag = tagOf(value);
-  // Works for objects of other realms too. Only plain objects may be empty; the contents of other empty
-  // objects are not in fields.
+  // An empty object that is not plain is rejected, because its contents are not in fields. Plain objects of other
+  // realms are recognized as well.
   const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
   if (isPromise(value)) {
     return refuseValue(path, 'cannot be sent as JSON; got a Promise: `await` it first');
@@ -93,8 +93,7 @@ function copyOfFields(value: object, path: string, above: Ancestors): unknown {
     const hint = tag === 'AbortSignal' ? ': pass it after the fields, as in `{ signal }`' : '';
     return refuseValue(path, `cannot be sent as JSON; got ${withArticle(tag)}${hint}`);
   }
-  // Keep fields whose value is `undefined`: a check may reject such a field, which was probably set by
-  // accident, and accept a body without the field.
+  // Keep fields whose value is `undefined`: they were probably set by accident, so a check may reject them.
   return Object.fromEntries(
     entries.map(([name, item]) => [
       name,

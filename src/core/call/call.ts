@@ -74,8 +74,8 @@ export function locate(
 }
 
 /**
- * The awaitable of one call. The call starts at once. Until a result is requested, only the promise that
- * does the work exists, so an ignored failure still surfaces as an unhandled rejection.
+ * The awaitable of one call. The call starts at once. No second promise is derived before a caller asks for a
+ * result, so a failure that nobody handles is reported once, as an unhandled rejection.
  */
 export class RunningCall<T> implements Call<T> {
   readonly #answer: Promise<Answer<T>>;

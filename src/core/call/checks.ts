@@ -75,7 +75,7 @@ export class Checks {
       field: toGivenName(problem.field, input),
     }));
     if (problems.length > 0) {
-      // A field may be named `body` too.
+      // `body` here means the whole body, unless a field has that name: so look at the value.
       const isNothing = body === undefined && problems[0]?.field === 'body';
       throw invalidRequest(isNothing ? [noBody] : problems, where);
     }
@@ -129,7 +129,8 @@ export class Checks {
     );
   }
 
-  // The call took effect: an error in loading the schemas must not make it fail.
+  // The call took effect. If the schemas cannot be loaded, its response counts as one mismatch, which makes the
+  // call fail only with `responses: 'throw'`.
   async #loadAfter(call: PreparedCall): Promise<SchemaMap | undefined> {
     const { route, signal, state } = call;
     try {
@@ -165,7 +166,7 @@ export class Checks {
   }
 }
 
-// A response that is too unusual for the checks must not make its call fail either.
+// If the checks throw, the response counts as one mismatch, too.
 function problemsOf(
   route: Route,
   data: unknown,

@@ -66,8 +66,8 @@ const connectCodes: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Did the connection fail before anything was sent? Codes and system calls decide, not the text of a
- * message, which anything may have written. There are two exceptions without a code: a port that `fetch`
+ * Did the connection fail before anything was sent? Decides by error codes and system calls, because the text
+ * of a message proves nothing. There are two exceptions without a code: a port that `fetch`
  * blocks, and the errors of Deno.
  */
 function isConnectFault(fault: unknown, url: string): boolean {
@@ -91,8 +91,8 @@ export function unreachableProxy(fault: unknown, url: string): string | undefine
 }
 
 /**
- * Does the check hold for the fault or one of its causes? If the cause lists one fault for each address that was
- * tried, the check must hold for all of them: the request may have reached an address with a different fault.
+ * Does the check hold for the fault or one of its causes? `fetch` may report one fault for each address that
+ * it tried. Then the check must hold for every fault: one address may have received the request.
  */
 function holdsForAll(fault: unknown, holds: (fault: object) => boolean): boolean {
   return causesOf(fault).some((cause) => {

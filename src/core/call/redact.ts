@@ -1,8 +1,7 @@
 /**
  * Cleans foreign texts that an error of this package repeats: the text of a response, the cause of a lost
  * connection. The secrets of the call are removed from texts. Of a foreign error only the name, message,
- * code and system call are copied: this is a list of allowed fields, so no field has to be searched for and
- * forbidden.
+ * code and system call are copied: an allowlist cannot overlook a field with a secret.
  */
 
 const keyShapes = /\b(sk|pk)_[A-Za-z0-9_-]{3,}/g;

@@ -9,9 +9,9 @@ export function pauseMs(failure: PostreelError, attempt: number, windowMs: numbe
 }
 
 /**
- * The longest pause that a call waits out when the service asks for one, in milliseconds. It covers the
- * window that a call waits after a 429 without a time, and the pauses after several 429s in a row. Whether to
- * wait longer is up to the caller.
+ * The longest pause that a call waits out when the service asks for one, in milliseconds. A longer
+ * pause rejects the call with `retryAfterMs`. Two windows are enough for a 429 without a time, and for several
+ * 429s in a row.
  */
 export function maxPauseMs(windowMs: number): number {
   return Math.max(2 * windowMs, 60_000);

@@ -7,14 +7,14 @@ import { maxPauseMs, pauseMs } from './retry-after.js';
 // The backoff is 0.5 to 1 s, then 1 to 2 s, 2 to 4 s, and 4 to 8 s from then on.
 const maxBackoffMs = 8_000;
 
-// If a service answers 429 forever, a call makes at most ten requests: the first one, one after each 429
-// that it waits out, and one with a renewed key.
+// If a service always answers 429, a call makes at most ten requests: the first one, 8 repetitions, and one with
+// a renewed key.
 const maxRefusals = 8;
 
 /** The settings of the repetitions of a call. */
 interface RetryTerms {
   readonly windowMs: number;
-  /** Does the rate limit wait out a 429 for all calls? Then no call waits by itself. */
+  /** Does the rate limit pause all calls after a 429? Then the call itself does not pause. */
   readonly budgetWaits: boolean;
   readonly maxQueueMs: number;
   readonly onRetry: (facts: {

@@ -122,7 +122,7 @@ export interface Route<
   readonly partial?: (body: never, status: number | undefined) => boolean;
   /** Does the call count towards the service's rate limit? */
   readonly charged: boolean;
-  /** Is this the row of an endpoint without a described row, whose body may be any JSON value? */
+  /** Is this the generated row of `client.request()`? Its body may be any JSON value. */
   readonly isUntyped?: boolean;
   /** Does this body show that the call took effect, whatever its status or `success` is? */
   readonly isAccepted?: (body: unknown) => boolean;
@@ -176,8 +176,8 @@ export interface RouteFacts<
 type PathOf<Line extends string> = Line extends `${Method} ${infer Path}` ? Path : never;
 
 /**
- * One row: `route('GET /contacts/{id}', { returns: of<Contact>() })`. By default a row needs a secret key,
- * every method but POST may be repeated, and every method but GET changes something.
+ * One row: `route('GET /contacts/{id}', { returns: ofType<Contact>() })`. By default a row needs a secret
+ * key, every method but POST may be repeated, and every method but GET changes something.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function route<
@@ -195,9 +195,9 @@ export function route<
   const { repeatable = method !== 'POST' } = stated;
   return {
     method,
-    path: line.slice(space + 1) as PathOf<Line>, // by the template literal type
+    path: line.slice(space + 1) as PathOf<Line>, // as: by the template literal type
     key: 'secret',
-    returns: nothing() as Returns, // the default is Single<void>
+    returns: nothing() as Returns, // as: the default is SingleResult<void>
     repeatable,
     takesOnce: !repeatable && !stated.upload,
     changes: method !== 'GET',

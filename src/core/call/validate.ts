@@ -95,7 +95,7 @@ function warnOfUnknownFieldsInBody(
   return [...found, ...inItems];
 }
 
-/** Options that change whether a call is repeated or when it ends: among the fields, they would be lost. */
+/** Call options that callers put into the body by mistake. There they would have no effect. */
 const optionNames = ['once', 'signal', 'timeout', 'deadline', 'retries', 'retry'];
 
 /** The options of a call that were written among the fields of its body. */
@@ -194,8 +194,8 @@ function describe(issue: Issue, root: unknown, unknown: readonly UnknownField[])
   };
 }
 
-// A required field that is missing is often present under a wrong name. So may be `instead`, the field that can
-// replace the required one.
+// A required field that is missing is often present under a wrong name. The field `instead`, which may replace the
+// required one, can be misspelled as well.
 function typoHint(
   { path, instead }: Issue,
   value: unknown,

@@ -54,8 +54,8 @@ const traits = [
   ...['visuals', 'artStyle', 'imageAnimationPreset'],
 ];
 
-// Lists the settings of a job as texts. A missing resolution or `visuals` counts as its default: a default
-// may be refused too, when the jobs accepted so far asked for less.
+// Lists the settings of a job as texts. A missing resolution or `visuals` counts as its default: the
+// default may be refused as well, e.g. 1080p by an account whose accepted jobs all asked for 720p.
 function traitsOf(job: MediaJob): string[] {
   const fields: Readonly<Record<string, unknown>> = {
     resolution: '1080p',

@@ -30,7 +30,10 @@ export interface PaidCallParts {
   readonly notices: MediaNotices;
 }
 
-/** Ends a call before it is sent, because no slot is free or no caller waits for it any more. */
+/**
+ * Ends a call that has no failure: no slot is free, or no caller waits for it any more. In the second case the
+ * request may be in flight.
+ */
 class EmptyBatch extends Error {}
 
 /** The contents of a request that is in flight. */
@@ -418,7 +421,7 @@ export class PaidCall {
    * and their slots stay taken for ten minutes.
    */
   async #handleUnknown({ members, claims }: PaidBatch, failure: unknown): Promise<void> {
-    // After a 4xx it is unknown which jobs were made, but the service did respond.
+    // A 4xx to a call for several jobs: the service responded, but some of the jobs may have been made.
     const isAnswered = isPostreelError(failure) && (failure.status ?? 500) < 500;
     if (isAnswered) {
       quotasOf(members).forEach((quota) => quota.noteResponse());

@@ -30,7 +30,10 @@ export interface Submission {
   readonly quota?: QueueQuota | undefined;
 }
 
-/** The response of the service to a submission: one record for each job. */
+/**
+ * The response of the service to a submission: one record for each job. `known` is set when an earlier call
+ * submitted the job; `isSaved`: was its file saved, too?
+ */
 export type Submitted = Answer<JobRecord[]> & { readonly known?: { readonly isSaved: boolean } };
 
 /**
