@@ -104,7 +104,7 @@ function watchSignal(signal: AbortSignal): AbortListeners {
 
 /** The same promise, except that an abort rejects it at once with the signal's reason. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  return signal ? new Timer(Infinity, signal, systemClock).last(promise) : promise;
+  return signal ? new Timer(Infinity, signal, systemClock).withinThenStop(promise) : promise;
 }
 
 /** Is this failure the caller's abort? Its reason may be any value, including an error of this library. */
@@ -163,7 +163,7 @@ export class Timer {
   }
 
   /** Like `within()`, for the last promise that is timed: stops the timer afterwards. */
-  last<T>(promise: Promise<T>): Promise<T> {
+  withinThenStop<T>(promise: Promise<T>): Promise<T> {
     return this.within(promise).finally(() => this.stop());
   }
 
@@ -214,7 +214,7 @@ export async function answerWithin<T>(
 ): Promise<T> {
   const timer = new Timer(limitMs, signal, clock);
   try {
-    return await timer.last(promise);
+    return await timer.withinThenStop(promise);
   } catch (failure) {
     if (timer.signal?.aborted) {
       promise.then(onLate).catch(noop);

@@ -124,7 +124,7 @@ interface KeyPolicy {
 export class Keyring {
   #source: ApiKey;
   #current: string | null | undefined;
-  #asking: Promise<string> | undefined;
+  #fetching: Promise<string> | undefined;
   readonly #policy: KeyPolicy;
   #origin: string;
 
@@ -179,7 +179,7 @@ export class Keyring {
 
   /** The key. A function is called once, and again only by {@link renew}. */
   async key(): Promise<string | null> {
-    return this.#current === undefined ? this.#ask() : this.#current;
+    return this.#current === undefined ? this.#fetchKey() : this.#current;
   }
 
   /** May there be another key than the one that the service rejected? */
@@ -193,12 +193,12 @@ export class Keyring {
     if (this.#current !== undefined && this.#current !== refused) {
       return this.#current;
     }
-    return this.#ask();
+    return this.#fetchKey();
   }
 
   /** Makes the next call fetch the key again, because the current fetch took too long. */
-  forgetQuestion(): void {
-    this.#asking = undefined;
+  dropPendingFetch(): void {
+    this.#fetching = undefined;
   }
 
   /** Replaces the key for everything that uses this keyring. */
@@ -211,21 +211,21 @@ export class Keyring {
   }
 
   // Calls that need the key at the same time share one fetch, but each gets a separate error.
-  async #ask(): Promise<string | null> {
+  async #fetchKey(): Promise<string | null> {
     const source = this.#source;
     if (typeof source !== 'function') {
       return this.#current ?? null;
     }
-    this.#asking ??= Promise.resolve().then(source);
-    const asking = this.#asking;
+    this.#fetching ??= Promise.resolve().then(source);
+    const fetching = this.#fetching;
     let key: string;
     try {
-      key = await asking;
+      key = await fetching;
     } catch (cause) {
       throw keyUnavailableError(cause);
     } finally {
-      if (this.#asking === asking) {
-        this.#asking = undefined;
+      if (this.#fetching === fetching) {
+        this.#fetching = undefined;
       }
     }
     this.#current = this.#check(key);

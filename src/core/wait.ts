@@ -142,7 +142,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
     polls++;
     const timer = new Timer(plan.timeoutMs - elapsed(), plan.signal, clock);
     try {
-      const record = await timer.last(plan.check(timer.signal));
+      const record = await timer.withinThenStop(plan.check(timer.signal));
       const status = plan.statusOf(record);
       const changed = last !== undefined && status !== last.status;
       last = { attempt: polls, elapsedMs: elapsed(), status, record, changed };

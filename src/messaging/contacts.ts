@@ -115,7 +115,7 @@ export const routes = {
 };
 
 // When a returned contact is sent back, `data: null` is left out, because it would change nothing.
-const contactBack = {
+const contactBodyRules = {
   answerOnly: ['id', 'createdAt', 'updatedAt', '_meta'],
   dropNull: ['data'],
 };
@@ -451,7 +451,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
   // Makes a request body of a contact, which may be one that the service returned.
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the row's own body
   #toBody<Body>(body: unknown): Body {
-    return withEmptyDeleted(toRequestBody<Body>(body, contactBack), this.#rules);
+    return withEmptyDeleted(toRequestBody<Body>(body, contactBodyRules), this.#rules);
   }
 
   // Without retries: `waitForJob()` repeats a failed check itself.

@@ -7,7 +7,7 @@ import {
   type EventEnd,
   type QueuedEvent,
   type EventRecord,
-  isFinal,
+  isSetupError,
   isRejection,
   MAX_WAIT_MS,
   Queue,
@@ -454,7 +454,7 @@ export class Core implements PageListener {
       this.notices.warnDeveloper(
         `The service rejected an event with ${status}: check its contact and its data.`,
       );
-    } else if (isFinal(status)) {
+    } else if (isSetupError(status)) {
       const what =
         status < 400
           ? 'answers with a redirect: set baseUrl to where it leads'

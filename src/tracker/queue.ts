@@ -143,7 +143,7 @@ export const MAX_WAIT_MS = 300_000;
 /** How many tries of one event may end without showing whether the service took it. */
 const MAX_TRIES = 3;
 /** An event that failed this often no longer holds up the events behind it. */
-const MAX_IN_FRONT = 3;
+const MAX_FAILURES_IN_ORDER = 3;
 /** The maximum number of events that are sent when the page ends. */
 const MAX_AT_EXIT = 100;
 /** The maximum size in bytes of a request with several events. */
@@ -178,7 +178,7 @@ export class Queue {
   isLeft = false;
   /** The page is about to be replaced by another page of the same site. */
   isWithinSite = false;
-  /** Set by `pause()`, and by responses that no retry can change: see {@link isFinal}. */
+  /** Set by `pause()`, and by a response that shows a wrong key or address: see {@link isSetupError}. */
   isPaused = false;
 
   /** The argument of the last `leave()`. */
@@ -207,14 +207,14 @@ export class Queue {
    */
   #offlineSince: number | undefined;
   #isHintWrong = false;
-  #slots: number;
-  #slotsAt = 0;
+  #tokens: number;
+  #tokensAt = 0;
 
   constructor(ports: Ports, options: TrackerQueueOptions) {
     this.#ports = ports;
     this.#options = options;
     this.owner = options.owner;
-    this.#slots = options.limit.burst;
+    this.#tokens = options.limit.burst;
   }
 
   /** True if events may be stored and sent. */
@@ -266,17 +266,17 @@ export class Queue {
     if (!this.isAllowed || this.isLeft || this.isPaused) {
       return Infinity;
     }
-    const busy = new Set(
+    const contactsInFlight = new Set(
       this.entries.flatMap(({ isSent, isExit, record }) => (isSent && !isExit ? record.email : [])),
     );
     while (this.#startsAt() <= this.#ports.now()) {
-      const batch = this.#nextBatch(busy);
+      const batch = this.#nextBatch(contactsInFlight);
       if (!batch.length) {
         break;
       }
-      this.#slots--;
+      this.#tokens--;
       for (const entry of batch) {
-        busy.add(entry.record.email);
+        contactsInFlight.add(entry.record.email);
         this.#mark(entry, this.owner);
       }
       // Other scripts may have used up the browser's keepalive limit, which looks like a lost response. After
@@ -285,7 +285,7 @@ export class Queue {
       this.#ports.send(batch, isKeptAlive);
     }
     const startsAt = this.#startsAt();
-    const waiting = this.entries.filter((entry) => this.#isWaiting(entry, busy));
+    const waiting = this.entries.filter((entry) => this.#isWaiting(entry, contactsInFlight));
     return Math.min(...waiting.map(({ until }) => Math.max(until, startsAt)));
   }
 
@@ -563,11 +563,11 @@ export class Queue {
   }
 
   /** The events of the next request: only those of contacts without a request in flight. */
-  #nextBatch(busy: ReadonlySet<string | undefined>): QueuedEvent[] {
+  #nextBatch(contactsInFlight: ReadonlySet<string | undefined>): QueuedEvent[] {
     const batch: QueuedEvent[] = [];
     let size = 0;
     for (const entry of this.entries) {
-      if (!this.#isWaiting(entry, busy) || !this.#isOver(entry.until)) {
+      if (!this.#isWaiting(entry, contactsInFlight) || !this.#isOver(entry.until)) {
         continue;
       }
       size += this.#ports.bytesOf(entry.record);
@@ -593,23 +593,26 @@ export class Queue {
   }
 
   /** True if the event is ready to be sent, apart from its waiting times. */
-  #isWaiting({ isSent, record }: QueuedEvent, busy: ReadonlySet<string | undefined>): boolean {
+  #isWaiting(
+    { isSent, record }: QueuedEvent,
+    contactsInFlight: ReadonlySet<string | undefined>,
+  ): boolean {
     const isOwn = record.owner !== NOBODY && !this.#claims.has(record.id);
-    return isOwn && !isSent && !!record.email && !busy.has(record.email);
+    return isOwn && !isSent && !!record.email && !contactsInFlight.has(record.email);
   }
 
   #isForExit({ isSent, isStored, record, until }: QueuedEvent, isReachable: boolean): boolean {
     // With `no-loss`, the next page of the site sends every stored event again, so this page does not send it.
-    const isNextPages = this.isWithinSite && this.#options.delivery === 'no-loss';
+    const isForNextPage = this.isWithinSite && this.#options.delivery === 'no-loss';
     // Events in memory end with the page and have no other chance: they are sent in any case.
-    const isKept = isStored && (!isReachable || isNextPages);
+    const isKept = isStored && (!isReachable || isForNextPage);
     const isReady = this.isAllowed && !this.isPaused && !isSent && this.#isOver(until);
     return isReady && !!record.email && !isKept;
   }
 
   /** When the next request may be made. */
   #startsAt(): number {
-    return Math.max(this.#waitsUntil(), this.#slotAt());
+    return Math.max(this.#waitsUntil(), this.#tokenAt());
   }
 
   /** When all waits of the queue are over; 0 if there is none. */
@@ -635,16 +638,16 @@ export class Queue {
   }
 
   /** When the rate limit of this tab allows the next request. */
-  #slotAt(): number {
+  #tokenAt(): number {
     const { perSecond, burst } = this.#options.limit;
     const now = this.#ports.now();
-    const passedMs = Math.max(0, now - this.#slotsAt);
-    this.#slots = Math.min(burst, this.#slots + (passedMs * perSecond) / 1000);
-    this.#slotsAt = now;
-    if (this.#slots >= 1) {
+    const passedMs = Math.max(0, now - this.#tokensAt);
+    this.#tokens = Math.min(burst, this.#tokens + (passedMs * perSecond) / 1000);
+    this.#tokensAt = now;
+    if (this.#tokens >= 1) {
       return now;
     }
-    return burst < 1 ? Infinity : now + Math.ceil(((1 - this.#slots) * 1000) / perSecond);
+    return burst < 1 ? Infinity : now + Math.ceil(((1 - this.#tokens) * 1000) / perSecond);
   }
 
   #reserve(batch: readonly QueuedEvent[]): boolean {
@@ -692,7 +695,7 @@ export class Queue {
     const { status } = answer;
     const wasOffline = !status && !this.#isHintWrong && !this.#ports.isOnline();
     const now = this.#ports.now();
-    if (isFinal(status)) {
+    if (isSetupError(status)) {
       if (!this.isPaused) {
         this.#ports.emit('paused', { status });
       }
@@ -725,7 +728,7 @@ export class Queue {
       this.#retryAt = now + delayMs;
       // Perhaps only this event fails: let the other events go first.
       entry.failures += wasOffline ? 0 : 1;
-      if (entry.failures >= MAX_IN_FRONT) {
+      if (entry.failures >= MAX_FAILURES_IN_ORDER) {
         // No jitter: events that fail together are retried together, in their order.
         entry.until = now + Math.min(MAX_WAIT_MS, 2 ** entry.failures * 1000);
       }
@@ -850,7 +853,7 @@ export const isRejection = (status: number): boolean =>
   status > 399 && status < 500 && ![401, 403, 404, 408, 429].includes(status);
 
 /** True if the key or the address is wrong: 401, 403, 404 and redirects. */
-export const isFinal = (status: number): boolean =>
+export const isSetupError = (status: number): boolean =>
   (status > 299 && status < 400) || [401, 403, 404].includes(status);
 
 /** True if the service may have taken the event: no response, 408, and any 5xx except 503. */

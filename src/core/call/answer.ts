@@ -162,31 +162,31 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** The error of a rejected call. `effective` is the status that decides the outcome. */
+/** The error of a rejected call. `outcomeStatus` is the status that decides the outcome. */
 function apiError(
   { response, text, key, keyOrigin }: ReceivedResponse,
   call: PreparedCall,
-  effective: number | undefined,
+  outcomeStatus: number | undefined,
 ): ApiError {
   const { status, headers } = response;
   const { method, path } = call;
   const secrets = secretsOf(call, key);
-  const said = readError(text, (words) => redact(words, secrets));
-  const requestId = said.requestId ?? requestIdOf(response, call, key);
+  const parsed = readError(text, (words) => redact(words, secrets));
+  const requestId = parsed.requestId ?? requestIdOf(response, call, key);
   const details: ErrorDetails = {
-    ...said,
+    ...parsed,
     method,
     path,
     status,
     requestId,
-    code: said.code ?? `HTTP_${status}`,
+    code: parsed.code ?? `HTTP_${status}`,
     retryAfterMs: response.ok ? undefined : retryAfterMs(headers, status),
-    outcome: outcomeOf({ phase: 'answered', status: effective }, call),
+    outcome: outcomeOf({ phase: 'answered', status: outcomeStatus }, call),
   };
   const verb = status >= 500 || status === 408 ? 'failed' : 'was rejected';
-  const code = said.code === undefined ? '' : ` ${trim(said.code, 60)}`;
+  const code = parsed.code === undefined ? '' : ` ${trim(parsed.code, 60)}`;
   const id = requestId === undefined ? '' : ` Request id ${trim(requestId, 60)}.`;
-  const line = `${method} ${path} ${verb} (${status}${code})${reasonOf(said)}.${id}`;
+  const line = `${method} ${path} ${verb} (${status}${code})${reasonOf(parsed)}.${id}`;
   const ErrorClass = classes[status] ?? (status >= 500 ? ServerError : ApiError);
   return new ErrorClass(line + hintFor(status, call, key, keyOrigin), details);
 }
@@ -270,7 +270,7 @@ function unexpectedResponseError(
   message: string,
   { response, text, key }: ReceivedResponse,
   call: PreparedCall,
-  effective: number | undefined,
+  outcomeStatus: number | undefined,
 ): UnexpectedResponseError {
   const secrets = secretsOf(call, key);
   return new UnexpectedResponseError(message, {
@@ -279,7 +279,7 @@ function unexpectedResponseError(
     code: 'UNEXPECTED_RESPONSE',
     status: response.status,
     requestId: requestIdOf(response, call, key),
-    outcome: outcomeOf({ phase: 'answered', status: effective }, call),
+    outcome: outcomeOf({ phase: 'answered', status: outcomeStatus }, call),
     body: readError(text, (words) => redact(words, secrets)).body,
   });
 }
@@ -310,22 +310,22 @@ function readError(text: string, clean: (text: string) => string): ErrorBody {
     return { message, body: plain === '' ? undefined : plain };
   }
   // Clean after parsing: escapes in the JSON would hide a key.
-  const words = (value: unknown) =>
+  const cleanText = (value: unknown) =>
     typeof value === 'string' && value !== '' ? clean(value).slice(0, maxTextLength) : undefined;
   const copy = copyOf(body, clean, { left: 1000 });
   if (!isRecord(body)) {
-    return { message: words(body), body: copy };
+    return { message: cleanText(body), body: copy };
   }
   const inner = isRecord(body['error']) ? body['error'] : body;
-  const errorText = words(body['error']);
-  const message = words(inner['message']);
+  const errorText = cleanText(body['error']);
+  const message = cleanText(inner['message']);
   return {
-    code: codeOf(words(inner['code'])) ?? codeOf(message && errorText),
+    code: codeOf(cleanText(inner['code'])) ?? codeOf(message && errorText),
     message: message ?? errorText,
-    requestId: words(inner['requestId']),
-    suggestion: words(inner['suggestion']),
-    timestamp: words(body['timestamp']),
-    fieldErrors: fieldErrorsOf(inner['errors'], words),
+    requestId: cleanText(inner['requestId']),
+    suggestion: cleanText(inner['suggestion']),
+    timestamp: cleanText(body['timestamp']),
+    fieldErrors: fieldErrorsOf(inner['errors'], cleanText),
     body: copy,
   };
 }
@@ -337,12 +337,15 @@ function codeOf(text: string | undefined): string | undefined {
 
 function fieldErrorsOf(
   list: unknown,
-  words: (value: unknown) => string | undefined,
+  cleanText: (value: unknown) => string | undefined,
 ): readonly FieldError[] {
   const entries = Array.isArray(list) ? list.filter(isRecord).slice(0, maxFieldErrors) : [];
   return entries.map((entry) => {
-    const code = words(entry['code']);
-    const [field = '', message = 'is not valid'] = [words(entry['field']), words(entry['message'])];
+    const code = cleanText(entry['code']);
+    const [field = '', message = 'is not valid'] = [
+      cleanText(entry['field']),
+      cleanText(entry['message']),
+    ];
     return { field, message, ...(code !== undefined && { code }) };
   });
 }

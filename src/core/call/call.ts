@@ -206,7 +206,7 @@ export async function inTime<T>(promise: Promise<T>, call: Deadline): Promise<T>
   const { deadlineAt, signal, clock } = call;
   const timer = new Timer(Math.max(0, deadlineAt - clock.now()), signal, clock);
   try {
-    return await timer.last(promise);
+    return await timer.withinThenStop(promise);
   } catch (failure) {
     throw timer.timedOut ? notSentInTimeError(call) : failure;
   }

@@ -24,10 +24,10 @@ const noBody = { field: '', message: 'pass its fields as one object; got undefin
 
 /**
  * Replaces a field name in a text by the name that the caller used. A caller may pass only the part of the body
- * at `about.at`; the path of that part is removed.
+ * at `about.reportPath`; the path of that part is removed.
  */
 function toGivenName(text: string, { about }: CallInput): string {
-  return about?.at === undefined ? text : text.replace(`${about.at}.`, '');
+  return about?.reportPath === undefined ? text : text.replace(`${about.reportPath}.`, '');
 }
 
 /** The dependencies of the checks. */

@@ -45,9 +45,9 @@ export function outcomeOf(ending: AttemptEnd, effect: Effect): Outcome {
   }
   const { status } = ending;
   // A form may answer 302 or 303 after it has done its work. A browser shows the status 0 for both.
-  const isOpen =
+  const isUndetermined =
     status === undefined || status < 300 || status === 302 || status === 303 || status === 408;
-  return changes && (isOpen || status >= 500 || isPartial(status)) ? 'unknown' : 'rejected';
+  return changes && (isUndetermined || status >= 500 || isPartial(status)) ? 'unknown' : 'rejected';
 }
 
 /**

@@ -53,7 +53,7 @@ export interface PreparationStep {
 /** Facts about a body that its checks need. */
 export interface BodyFacts {
   /** The place of the caller's object in the body, e.g. `payload[0]`. Errors name fields from there. */
-  readonly at?: string | undefined;
+  readonly reportPath?: string | undefined;
   /** Is the body a record that the service returned? Then unknown fields are expected in it. */
   readonly isServiceRecord?: boolean | undefined;
 }

@@ -415,14 +415,14 @@ export class Transport {
     const { timeoutMs, signal, clock } = call;
     const timer = new Timer(timeoutMs, undefined, clock);
     try {
-      const fetched = await inTime(timer.last(key), call);
+      const fetched = await inTime(timer.withinThenStop(key), call);
       signal?.throwIfAborted();
       return fetched;
     } catch (failure) {
       if (!timer.timedOut) {
         throw failure;
       }
-      this.#parts.keyring.forgetQuestion();
+      this.#parts.keyring.dropPendingFetch();
       throw keyUnavailableError(new Error(`No answer within ${timeoutMs} ms.`));
     }
   }

@@ -210,7 +210,7 @@ export class Generate implements NamesOf<typeof routes> {
         options.signal?.throwIfAborted();
         const { connection, notices, once: keys, slots, submitter, waits } = this.#parts;
         const full = kind === 'video' ? addFormats(body, slots.limit) : body;
-        const about = { at: reportPath };
+        const about = { reportPath };
         const before = { options: ownOptions, run: () => Promise.resolve(undefined) };
         // Copies the jobs now: later changes by the caller, while the call waits, have no effect.
         const input = { body: full as never, about, before }; // as: checked here

@@ -77,7 +77,7 @@ export interface OnceJob {
   readonly contentHash: string;
   readonly owner?: string | undefined;
   /** The entry to replace when a job that failed, or whose outcome is unknown, is submitted again. */
-  readonly over?: StoredEntry | undefined;
+  readonly replaced?: StoredEntry | undefined;
 }
 
 /** A file that an entry of the journal names. */
@@ -184,11 +184,11 @@ export class JobLedger {
   ): Promise<HeldClaim | undefined> {
     const id = `${call}-${place}`;
     const own = once ?? { ...this.#generateKey(id), contentHash: hashOf(job) };
-    const { key, contentHash: print, owner, over } = own;
+    const { key, contentHash: print, owner, replaced } = own;
     const content: JobContent = { job, call, place, ...(part && { part }) };
     const facts = { id, key, call: own.call, print, ...(owner !== undefined && { owner }) };
     const claim: Claimed = { state: 'claimed', ...facts, limitMs, content };
-    return holdClaim(this.#ledger, own.storeKey, claim, over);
+    return holdClaim(this.#ledger, own.storeKey, claim, replaced);
   }
 
   /**
@@ -227,8 +227,8 @@ export class JobLedger {
     before: readonly StoredEntry[],
   ): Promise<void> {
     const changes = claims.map((known) => {
-      const over = before.find(({ storeKey }) => storeKey === known.storeKey)?.entry;
-      return this.#ledger.change(known, over);
+      const replaced = before.find(({ storeKey }) => storeKey === known.storeKey)?.entry;
+      return this.#ledger.change(known, replaced);
     });
     await Promise.all(changes.map(({ tried }) => tried));
   }

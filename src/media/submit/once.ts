@@ -8,12 +8,10 @@ import type { MediaConnection } from '../connection.js';
 import { routes } from '../generate/routes.js';
 import { callIdOf, unknownJobError, type JobLedger, type OnceJob } from '../jobs/ledger.js';
 import type { MediaNotices } from '../notices.js';
-import { replayed } from './paid-call.js';
+import { journalRetryMs, replayed } from './paid-call.js';
 import type { ClientSlots } from './slots.js';
 import type { Submission, Submitted } from './submission.js';
 import type { Submitter } from './submitter.js';
-
-const journalAgainMs = 5_000;
 
 /** The dependencies of `OnceJobs`. */
 export interface OnceParts {
@@ -91,7 +89,7 @@ class KeyedJob implements KeyedCall<Submitted> {
         }
         notices.warnOfSubmitError(failure);
       }
-      await sleep(journalAgainMs, signal, clock);
+      await sleep(journalRetryMs, signal, clock);
     }
   }
 
@@ -113,11 +111,11 @@ class KeyedJob implements KeyedCall<Submitted> {
     return { ...replayed, data: [record], known: { isSaved } };
   }
 
-  send(over: StoredEntry | undefined): Promise<Submitted | undefined> {
+  send(replaced: StoredEntry | undefined): Promise<Submitted | undefined> {
     const deadline = this.deadline.deadlineAt - this.deadline.clock.now();
     const submission = {
       ...this.#submission,
-      once: { ...this.#once, over },
+      once: { ...this.#once, replaced },
       options: { ...this.#submission.options, deadline },
     };
     return this.#parts.submitter.submit(submission, this.state);

@@ -17,7 +17,7 @@ import type { JobLedger } from '../jobs/ledger.js';
 import { paidTimeoutMs } from '../limits.js';
 import type { MediaNotices } from '../notices.js';
 import type { FileKind } from '../status/intervals.js';
-import { isPendingLimitError } from './full.js';
+import { isPendingLimitError } from './pending-limit.js';
 import type { Scheduler } from './scheduler.js';
 import { bodyOf, count, quotasOf, type WaitingSubmission } from './submission.js';
 import type { Slots } from './slots.js';
@@ -61,8 +61,10 @@ const maxRefusals = 8;
 // The pause after a 429 without `Retry-After`. The limit is "10 requests per 10 minutes".
 const limitPauseMs = 60_000;
 const maxLimitPauseMs = 5 * 60_000;
-const askAgainMs = 3_000;
-const journalAgainMs = 5_000;
+/** How long no call is sent after the shared store had too few slots for one, in milliseconds. */
+const fullStoreRetryMs = 3_000;
+/** How long to wait before an unreachable journal is tried again, in milliseconds. */
+export const journalRetryMs = 5_000;
 
 /**
  * Makes one paid call. It takes the waiting submissions when the rate limit grants the call, sends their jobs
@@ -152,7 +154,7 @@ export class PaidCall {
       return this.#batch.body;
     };
     const hooks = { beforeSending, onLate: (answer: unknown) => void this.#onLate(answer) };
-    const read = (answer: unknown) => this.#read(answer);
+    const read = (answer: unknown) => this.#parseRecords(answer);
     return kind === 'audio'
       ? transport
           .send(routes.audio, { body: jobs[0] as never, hooks, isChecked: true }, own)
@@ -166,7 +168,7 @@ export class PaidCall {
           .map(read);
   }
 
-  #read(answer: unknown): JobRecord[] {
+  #parseRecords(answer: unknown): JobRecord[] {
     return this.#head.submission.kind === 'audio'
       ? audioRecords(answer)
       : videoRecords(answer, this.#batch?.claims.length ?? 0);
@@ -197,7 +199,7 @@ export class PaidCall {
     slots.release(taken.slice(claims.length));
     if (members.length === 0) {
       if (taken.length === 0 && wanted > 0) {
-        this.#scheduler.pause(askAgainMs);
+        this.#scheduler.pause(fullStoreRetryMs);
       }
       throw new EmptyBatch();
     }
@@ -267,7 +269,7 @@ export class PaidCall {
     } else if (quota && isJournalUnavailable(failed.reason) && this.#mayRetryLater(one)) {
       one.tries++; // the failure may concern only this job, so others go first
       this.#parts.notices.warnOfSubmitError(failed.reason);
-      this.#scheduler.pause(journalAgainMs);
+      this.#scheduler.pause(journalRetryMs);
     } else {
       one.fail(failed.reason, 'not-sent');
     }
@@ -337,7 +339,7 @@ export class PaidCall {
     let records: readonly (JobRecord | null)[];
     let unassigned: readonly JobRecord[] = [];
     try {
-      records = this.#read(answer);
+      records = this.#parseRecords(answer);
     } catch (failure) {
       if (!(failure instanceof FileIdsMissingError)) {
         return; // an error response: the outcome stays unknown
@@ -409,7 +411,7 @@ export class PaidCall {
       return;
     }
     quotasOf(members).forEach((quota) => quota.noteResponse());
-    if (isAboutLimit(failure) && !hasExpired(batch.claims)) {
+    if (isLimitError(failure) && !hasExpired(batch.claims)) {
       this.#handleLimit(members, failure);
     } else {
       members.forEach((one) => one.fail(failure, 'rejected'));
@@ -422,8 +424,8 @@ export class PaidCall {
    */
   async #handleUnknown({ members, claims }: PaidBatch, failure: unknown): Promise<void> {
     // A 4xx to a call for several jobs: the service responded, but some of the jobs may have been made.
-    const isAnswered = isPostreelError(failure) && (failure.status ?? 500) < 500;
-    if (isAnswered) {
+    const isRefusal = isPostreelError(failure) && (failure.status ?? 500) < 500;
+    if (isRefusal) {
       quotasOf(members).forEach((quota) => quota.noteResponse());
     }
     this.#pauseAfter(failure);
@@ -433,7 +435,7 @@ export class PaidCall {
       const isRepeatable = one.submission.sendsUnknown && !hasExpired(claims);
       const isRepeated = isRepeatable && one.tries++ < this.#retriesOf(one);
       if (isRepeated) {
-        one.maxBatchSize = isAnswered ? 1 : one.maxBatchSize;
+        one.maxBatchSize = isRefusal ? 1 : one.maxBatchSize;
         this.#replaceUnknown(one);
         this.#repeated.push(one);
       } else {
@@ -453,10 +455,11 @@ export class PaidCall {
   // unknown entry of the key.
   #replaceUnknown(one: WaitingSubmission): void {
     const { once } = one.submission;
-    const over = [...this.#unknownEntries.values()].find(
+    const replaced = [...this.#unknownEntries.values()].find(
       ({ storeKey }) => storeKey === once?.storeKey,
     );
-    one.submission = once && over ? { ...one.submission, once: { ...once, over } } : one.submission;
+    one.submission =
+      once && replaced ? { ...one.submission, once: { ...once, replaced } } : one.submission;
   }
 
   /** The call made no job: removes the claims, or restores the entries that the claims had replaced. */
@@ -464,7 +467,7 @@ export class PaidCall {
     members: readonly WaitingSubmission[],
     claims: readonly JobClaim[],
   ): Promise<void> {
-    const before = members.flatMap(({ submission }) => submission.once?.over ?? []);
+    const before = members.flatMap(({ submission }) => submission.once?.replaced ?? []);
     await this.#parts.ledger?.release(this.#entriesOf(claims), before);
   }
 
@@ -539,6 +542,6 @@ function hasExpired(claims: readonly JobClaim[]): boolean {
   return claims.some((claim) => claim?.hasExpired);
 }
 
-function isAboutLimit(failure: unknown): boolean {
+function isLimitError(failure: unknown): boolean {
   return (isPostreelError(failure) && failure.status === 429) || isPendingLimitError(failure);
 }

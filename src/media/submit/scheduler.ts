@@ -20,7 +20,7 @@ const maxInFlightMs = 10_000;
  *
  * Requests are scarce ("10 requests per 10 minutes"). While more videos wait than slots are free, the
  * scheduler delays a call so that it fills more slots. It adds up how long the free slots have been idle
- * (`#idleMs`, slots × milliseconds) and sends the call when the sum reaches `#minIdleMs()`.
+ * (`#idleSlotMs`, slots × milliseconds) and sends the call when the sum reaches `#minIdleSlotMs()`.
  */
 export class Scheduler {
   /** Notifies of every change that may let a call be sent. */
@@ -42,8 +42,8 @@ export class Scheduler {
    * The idle time of all free slots, added up, since the last call of videos. It grows only while more videos
    * wait than slots are free.
    */
-  #idleMs = Number.POSITIVE_INFINITY;
-  /** When `#idleMs` was last updated, and how many slots were free then. */
+  #idleSlotMs = Number.POSITIVE_INFINITY;
+  /** When `#idleSlotMs` was last updated, and how many slots were free then. */
   #lastCount = { at: 0, free: 0 };
   #acceptedAt = Number.NEGATIVE_INFINITY;
 
@@ -103,10 +103,10 @@ export class Scheduler {
 
   /** Chooses the submissions of a call: its head, and the others that may share the call and fit into it. */
   choose(head: WaitingSubmission, slots: Slots): WaitingSubmission[] {
-    const isOpen = this.#batchPolicy.mayShare(head.submission);
+    const headMayShare = this.#batchPolicy.mayShare(head.submission);
     const batchKey = batchKeyOf(head.submission);
     const mayJoin = (one: WaitingSubmission) =>
-      isOpen &&
+      headMayShare &&
       one !== head &&
       one.maxBatchSize === head.maxBatchSize &&
       this.#batchPolicy.mayShare(one.submission) &&
@@ -149,7 +149,9 @@ export class Scheduler {
     if (first?.submission.kind === 'video') {
       this.#inFlightSince = this.#clock.now();
       // This job had to be sent alone, so the slots of the call are not used up: send the next call at once.
-      this.#idleMs = this.#batchPolicy.mayShare(first.submission) ? 0 : Number.POSITIVE_INFINITY;
+      this.#idleSlotMs = this.#batchPolicy.mayShare(first.submission)
+        ? 0
+        : Number.POSITIVE_INFINITY;
     }
   }
 
@@ -168,7 +170,7 @@ export class Scheduler {
 
   /** No submission waits any more: the next one does not wait for slots to be idle. */
   reset(): void {
-    this.#idleMs = Number.POSITIVE_INFINITY;
+    this.#idleSlotMs = Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -201,17 +203,17 @@ export class Scheduler {
       return at;
     }
     const usable = Math.min(free, submission.quota?.capacity ?? free);
-    return Math.max(at, now + (this.#minIdleMs(slots) - this.#idleMs) / usable);
+    return Math.max(at, now + (this.#minIdleSlotMs(slots) - this.#idleSlotMs) / usable);
   }
 
   #countIdle(slots: Slots, now: number): void {
     const { at, free } = this.#lastCount;
-    this.#idleMs += this.isCrowded(slots) ? free * (now - at) : 0;
+    this.#idleSlotMs += this.isCrowded(slots) ? free * (now - at) : 0;
     this.#lastCount = { at: now, free: slots.free };
   }
 
   /**
-   * The value of `#idleMs` at which a call is sent. It is the idle time that adds up between two calls if the
+   * The value of `#idleSlotMs` at which a call is sent. It is the idle time that adds up between two calls if the
    * calls are spread evenly over the window:
    *
    *     slots that become free per millisecond       limit / usualJobMs
@@ -220,7 +222,7 @@ export class Scheduler {
    *
    * s is 5/6 of the even spacing of the calls, so that some calls are left at the end of the window.
    */
-  #minIdleMs({ limit }: Slots): number {
+  #minIdleSlotMs({ limit }: Slots): number {
     return (limit * (this.spacingMs * (5 / 6)) ** 2) / (2 * usualJobMs);
   }
 

@@ -3,13 +3,13 @@ import { answerWithin, type Clock } from '../../core/async.js';
 import { isMisconfigured, StoreHealth } from '../../core/limit/shared-rate-limit.js';
 
 /** How long a job holds a slot when it is unknown whether the job exists, in milliseconds. */
-export const uncertainMs = 10 * 60_000;
+export const unknownJobHoldMs = 10 * 60_000;
 
 /**
  * The lease time at a store with `hold`, where leases are renewed. When a worker dies, its leases stay this
  * long, because the service still counts its jobs.
  */
-const renewedLeaseMs = uncertainMs;
+const renewedLeaseMs = unknownJobHoldMs;
 
 // The lease time at a store without `hold`: as long as a job may take.
 const longLeaseMs = 60 * 60_000;

@@ -4,10 +4,10 @@ import type { RateBudgetStore } from '../../core/limit/rate-store.js';
 import type { MediaConnection } from '../connection.js';
 import { limits } from '../limits.js';
 import type { MediaNotices } from '../notices.js';
-import { SlotLeases, uncertainMs } from './slot-leases.js';
+import { SlotLeases, unknownJobHoldMs } from './slot-leases.js';
 
 // A file without a status check for this long counts as ended.
-const staleAfterMs = uncertainMs;
+const staleAfterMs = unknownJobHoldMs;
 const renewEveryMs = 60_000;
 
 interface PendingSlot {

@@ -172,8 +172,8 @@ export class Submitter {
     slots: Slots,
     now: number,
   ): Promise<boolean> {
-    const counts = submission.kind === 'video' && this.#scheduler.isCrowded(slots);
-    if (!counts || now - this.#checkedAt < freshMs || slots.files.length === 0) {
+    const shouldCheck = submission.kind === 'video' && this.#scheduler.isCrowded(slots);
+    if (!shouldCheck || now - this.#checkedAt < freshMs || slots.files.length === 0) {
       return false;
     }
     return this.#checkAll(slots);
