@@ -91,7 +91,7 @@ export async function describeStartedWorkflows(
   const on = items.filter(({ enabled }) => enabled !== false);
   if (on.length > maxWorkflows) {
     throw new ToolRefusal(
-      `More than ${maxWorkflows} workflows are on: a plan cannot show what this starts. Do it by a program.`,
+      `More than ${maxWorkflows} workflows are on: a plan cannot show what this starts. Do this in a program instead.`,
     );
   }
   const whole = await Promise.all(on.map(({ id }) => workflows.get(id, { signal })));

@@ -103,12 +103,14 @@ export class PlanStore {
       ...origin,
     ];
     if (!isReadable([action, ...facts.map(({ text }) => text)])) {
-      throw new ToolRefusal('This is too long to be read before saying yes. Do it by a program.');
+      throw new ToolRefusal(
+        'This plan is too long for a person to read before approving it. Do this in a program instead.',
+      );
     }
     this.#forgetOld();
     if ([...this.#plans.values()].filter(({ state }) => state === 'waiting').length >= maxPlans) {
       throw new ToolRefusal(
-        `${maxPlans} plans wait for a person already. Carry some of them out first.`,
+        `${maxPlans} plans are already waiting. Call carry_out for some of them first.`,
       );
     }
     const plan = createPlan({
@@ -176,7 +178,9 @@ export class PlanStore {
     }
     this.#assertFresh(plan);
     if (plan.fingerprint !== fingerprint) {
-      throw new ToolRefusal('This answer was given to another plan.');
+      throw new ToolRefusal(
+        'The fingerprint is not that of this plan: the answer was given for another text. Nothing was done.',
+      );
     }
     if (answer === 'no') {
       const error = new ToolRefusal('The person said no. Ask them before you plan it again.');
@@ -191,7 +195,7 @@ export class PlanStore {
       (value) =>
         value instanceof PartialResult
           ? this.#end(plan, { value: { partly: value.summary, ...value.result } }, value.summary)
-          : this.#end(plan, { value }, 'Done.'),
+          : this.#end(plan, { value }, 'Done.', true),
       (error: unknown) => this.#end(plan, { error }, messageOf(error)),
     );
   }
@@ -233,7 +237,7 @@ export class PlanStore {
     const now = fingerprintOf(tool, input, { action: again.action, facts });
     if (now !== plan.fingerprint || hasGrown(plan.facts, facts)) {
       throw new ToolRefusal(
-        'What this plan would do has changed since the person saw it: nothing was done. Make a new plan.',
+        'The effect of this plan has changed since the person approved it, so nothing was done. Make a new plan.',
       );
     }
     this.#assertRunning();
@@ -273,7 +277,7 @@ export class PlanStore {
       case 'running':
       case 'unknown':
         throw new ToolRefusal(
-          `This plan was begun at ${at}, and its end is not known: it may have happened. Check before you plan it again.`,
+          `This plan started at ${at} and its result was not recorded: it may have happened. Check at the service before you plan it again.`,
         );
       case 'failed':
         throw new ToolRefusal(`This plan failed at ${at} and did nothing. Make a new one.`);
@@ -282,13 +286,12 @@ export class PlanStore {
     }
   }
 
-  #end(plan: OpenPlan, how: PlanEnd, summary: string): void {
+  #end(plan: OpenPlan, how: PlanEnd, summary: string, isWhole = false): void {
     plan.state = 'ended';
     plan.summary = summary;
     plan.end(how);
     if (plan.waiting === 0) {
-      const isWhole = summary === 'Done.';
-      const what = isWhole ? 'was carried out' : 'was not carried out, or not to its end';
+      const what = isWhole ? 'was carried out' : 'was refused, failed, or was carried out in part';
       const text = `Plan ${plan.id} (${plan.action}) ${what}. Call carry_out for the result.`;
       this.#news.push(text);
       this.#options.onNews?.(markAsData(text)); // the action may contain a name that a service returned
@@ -346,8 +349,8 @@ function createPlan(
 function nextOf({ state }: Plan, place: string): string {
   const again = 'Call carry_out with this plan again';
   return state === 'waiting'
-    ? `No person has answered yet; they are asked ${place}. ${again} to continue to wait. A yes that comes in between counts.`
-    : `It is being carried out. ${again} to see the result; it is still done only once.`;
+    ? `The person has not answered yet. The question is shown ${place}. ${again} to keep waiting; an approval before that call also counts.`
+    : `The step is running. ${again} for the result. The step runs only once.`;
 }
 
 /** The equal steps in the journal: the person decides whether to repeat them. */

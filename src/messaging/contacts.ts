@@ -302,7 +302,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
       const { signal } = rest;
       if (subscribed !== undefined && newContacts !== undefined) {
         throw invalidOption(
-          '`subscribed` and `newContacts` are both for the rows that do not say who is subscribed. Give one: `newContacts` leaves existing contacts unchanged, `subscribed` does not',
+          'Pass either `subscribed` or `newContacts`. Both apply to rows that do not say who is subscribed: `newContacts` leaves existing contacts unchanged, `subscribed` does not',
         );
       }
       const rules: ImportRules = {

@@ -74,7 +74,7 @@ describe('a plan', () => {
       next: expect.stringContaining('Call carry_out with this plan again') as string,
     });
     const [plan] = scene.planStore.listAsked();
-    expect(() => scene.planStore.answer(id, 'another', 'yes')).toThrow('another plan');
+    expect(() => scene.planStore.answer(id, 'another', 'yes')).toThrow('not that of this plan');
     scene.planStore.answer(id, plan!.fingerprint, 'yes');
     await scene.planStore.waitUntilIdle();
     expect(scene.messaging.outbox).toHaveLength(1);
@@ -228,7 +228,7 @@ describe('the text of a plan', () => {
   ])('is refused with %s', async (_, part) => {
     const scene = openPlanScene();
     await expect(scene.plan('plan_email', { ...mail, ...part })).rejects.toThrow(
-      /at most 50 recipients|too long to be read/,
+      /at most 50 recipients|too long for a person to read/,
     );
   });
 

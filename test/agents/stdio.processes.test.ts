@@ -436,7 +436,7 @@ describe('a server whose client leaves', () => {
   it('ends where a service does not answer, and the plan stays in the journal as interrupted', async () => {
     const { told } = await leftDuring({ slow: 3_600_000 });
     expect(told).toEqual([
-      expect.stringContaining('its end is not known'),
+      expect.stringContaining('its result was not recorded'),
       expect.stringContaining('There is no such plan'),
     ]);
   });

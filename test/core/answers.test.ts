@@ -84,7 +84,9 @@ describe('a redirect', () => {
   it('that `fetch` followed is an error, because it answers another request', async () => {
     const { error } = await answered(Response.json({ emails: [] }), { redirected: true }).safe();
     expect(error).toMatchObject({ code: 'UNEXPECTED_RESPONSE', outcome: 'unknown' });
-    expect(error?.message).toContain("`fetch` followed in spite of `redirect: 'manual'`");
+    expect(error?.message).toContain(
+      '`fetch` followed the redirect although the client forbids it',
+    );
   });
 });
 

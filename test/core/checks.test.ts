@@ -173,7 +173,7 @@ describe('a response that differs from its document', () => {
     expect([read.error?.code, changed.error?.code]).toEqual([code, code]);
     if (code) {
       expect(read.error?.message).toMatch(
-        /^GET \/contacts\/con_1 was answered, but not as its document says: `/,
+        /^The response to GET \/contacts\/con_1 does not match the service's document: `/,
       );
       expect([read.error?.outcome, changed.error?.outcome]).toEqual(['rejected', 'unknown']);
     }
@@ -253,7 +253,7 @@ describe('checks that cannot be loaded', () => {
     await expect(client.contacts.get('con_1')).resolves.toEqual({ id: 'con_1' });
     await client.contacts.get('con_1');
     expect(warnings).toEqual([
-      'The schemas could not be loaded. Responses are returned unchecked until the schemas have loaded.',
+      'The schemas could not be loaded. Responses cannot be checked until the schemas have loaded.',
     ]);
   });
 

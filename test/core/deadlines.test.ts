@@ -89,7 +89,7 @@ describe('`deadline`', () => {
     const unsent = await settledInTime(() => keyless.client.send(mail, { deadline: 500 }));
     expect(unsent.error).toMatchObject({ code: 'DEADLINE_EXCEEDED', outcome: 'not-sent' });
     expect((unsent.error as Error).message).toBe(
-      'POST /v1/send was not sent: its `deadline` passed before.',
+      'POST /v1/send was not sent, because its `deadline` passed while it was waiting.',
     );
     expect([unsent.tookMs, keyless.requests]).toEqual([500, []]);
   });

@@ -97,7 +97,7 @@ describe('an import that does not say who is subscribed', () => {
     const { run } = scene();
     await expect(
       run(silent.text, { newContacts: 'subscribed', subscribed: false }),
-    ).rejects.toThrow('Give one');
+    ).rejects.toThrow('Pass either');
     await expect(run(silent.text, { newContacts: 'yes' })).rejects.toThrow(
       "`newContacts` must be one of 'subscribed', 'unsubscribed'",
     );

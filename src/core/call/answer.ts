@@ -238,7 +238,7 @@ function redirectError(received: ReceivedResponse, call: PreparedCall): Postreel
   const { response, key } = received;
   const line = `${call.method} ${call.path}`;
   if (response.redirected) {
-    const message = `${line} was redirected, and \`fetch\` followed in spite of \`redirect: 'manual'\`.`;
+    const message = `${line} was redirected, and \`fetch\` followed the redirect although the client forbids it. Pass a \`fetch\` that honours \`redirect: 'manual'\`, or set ${call.baseUrlName} to the final address.`;
     return unexpectedResponseError(message + effectHint(call), received, call, undefined);
   }
   const target = response.headers.get('location');

@@ -217,10 +217,13 @@ export function notSentInTimeError({
   method,
   path,
 }: Pick<Deadline, 'method' | 'path'>): TimeoutError {
-  return new TimeoutError(`${method} ${path} was not sent: its \`deadline\` passed before.`, {
-    method,
-    path,
-    code: 'DEADLINE_EXCEEDED',
-    outcome: 'not-sent',
-  });
+  return new TimeoutError(
+    `${method} ${path} was not sent, because its \`deadline\` passed while it was waiting.`,
+    {
+      method,
+      path,
+      code: 'DEADLINE_EXCEEDED',
+      outcome: 'not-sent',
+    },
+  );
 }

@@ -124,7 +124,7 @@ export class Checks {
     const first = issues.slice(0, maxInMessage);
     const list = first.map(({ field, message }) => `\`${field}\` ${message}`).join('; ');
     throw new UnexpectedResponseError(
-      `${route.method} ${path} was answered, but not as its document says: ${list}.`,
+      `The response to ${route.method} ${path} does not match the service's document: ${list}.`,
       { ...where, code: 'RESPONSE_MISMATCH', fieldErrors: issues, outcome: state.outcome },
     );
   }
@@ -149,7 +149,7 @@ export class Checks {
     if (!this.#hasWarned) {
       this.#hasWarned = true;
       const message =
-        'The schemas could not be loaded. Responses are returned unchecked until the schemas have loaded.';
+        'The schemas could not be loaded. Responses cannot be checked until the schemas have loaded.';
       this.#parts.events.emit('warning', { method: route.method, path, message });
     }
   }

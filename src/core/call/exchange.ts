@@ -93,7 +93,7 @@ export class Exchange {
       return;
     }
     this.#warn(
-      `The caller of ${method} ${path} gave up before the response came. The response is read for up to ${maxLateMs / 60_000} more minutes, because it may hold the ids of what was made; until then it keeps the process alive.`,
+      `The caller of ${method} ${path} gave up before the response came. The response may hold the ids of new jobs, so the client reads it for up to ${maxLateMs / 60_000} more minutes, which keeps the process alive.`,
     );
     const stop = clock.limit(maxLateMs, () => reading?.abort());
     try {
@@ -130,7 +130,7 @@ export class Exchange {
     const line = `${method} ${path}`;
     const cause = cleanCause(fault, secretsOf(this.#call, this.#key));
     if (!this.#isSent) {
-      const message = `${line} was not sent: no request can be made of it.`;
+      const message = `${line} was not sent: the runtime could not build a request from it. See \`cause\`.`;
       return new InvalidRequestError(message, { method, path, code: 'INVALID_REQUEST', cause });
     }
     // The fault can prove that nothing was sent only if no headers arrived and the time limit did not end the

@@ -49,7 +49,8 @@ export function encodeForm(form: Iterable<[string, unknown]>): MultipartBody {
       return [`${head}\r\n\r\n${value.replace(/\r?\n|\r/g, '\r\n')}\r\n`];
     }
     if (!(value instanceof Blob)) {
-      const message = 'must be a text or a Blob: node-fetch has a separate class for files';
+      const message =
+        'must be a string or a `Blob`. The `File` of node-fetch is neither: use the global `File`';
       throw invalidRequest([{ field: `body.${name}`, message }]);
     }
     const type = escapeName(value.type || 'application/octet-stream');

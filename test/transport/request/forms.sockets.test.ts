@@ -84,7 +84,7 @@ it("a form of node-fetch arrives if it holds no file of node-fetch's class", asy
   const before = arrived.length;
   const { error } = await post(form);
   expect(error).toMatchObject({ name: 'InvalidRequestError', outcome: 'not-sent' });
-  expect(error?.message).toContain('`body.file` must be a text or a Blob');
+  expect(error?.message).toContain('`body.file` must be a string or a `Blob`');
   expect(arrived).toHaveLength(before);
 });
 
