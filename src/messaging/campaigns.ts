@@ -171,6 +171,7 @@ const sentWait = {
   kind: 'Campaign',
   timeout: 3_600_000,
   interval: 10_000,
+  // "sent" ends only campaigns. The words that end any job are in `core/job-status.ts`.
   isDone: (status: string | undefined) =>
     status?.toLowerCase() === 'sent' || stageOf(status) === 'done',
 };

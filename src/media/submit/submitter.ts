@@ -22,7 +22,19 @@ const recheckEveryMs = 1_000;
 
 /**
  * Sends every paid call of a client. A submission waits here until the rate limit grants a call and slots are
- * free. The scheduler decides when the next call is sent, and with which submissions.
+ * free. The scheduler decides when the next call is sent, and with which submissions. The path of a job:
+ *
+ *     Generate            checks the job of `generate.video()` or of a queue, and makes a submission
+ *     OnceJobs            with a key: reads its journal entry, then replays, waits, rejects or sends
+ *     Submitter           holds the submission until its call
+ *     Scheduler.next()    decides when the next call is sent, and which submission is its head
+ *     PaidCall            makes one call for the head
+ *     Transport           waits until the rate limit grants a slot, then runs the hook `beforeSending`:
+ *     #prepareBatch()     chooses the other submissions, takes pending slots, claims the keys, makes the body
+ *     fetch               sends the request
+ *
+ * The response returns to `PaidCall`. It writes the ids to the journal, assigns the slots to the files and
+ * settles each submission; a submission that is sent again returns to the submitter.
  */
 export class Submitter {
   readonly #parts: SubmitterParts;
