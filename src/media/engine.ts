@@ -69,7 +69,7 @@ export class EngineWorker {
   async run({ queue, key, data, retriesFailed, signal, save }: HandedJob): Promise<JobRecord> {
     const { generate, ledger } = this.#parts;
     requireJob(data);
-    const { job, known } = await generate.submitFor(
+    const { job, earlier } = await generate.submitFor(
       data,
       {
         quota: this.#quota,
@@ -79,7 +79,7 @@ export class EngineWorker {
       },
       { signal, priority: 'bulk', retryFailed: retriesFailed },
     );
-    if (known?.isSaved) {
+    if (earlier?.isSaved) {
       return job.toJSON();
     }
     await save(await job.waitForFile({ ...batchPace(job.kind), signal }));

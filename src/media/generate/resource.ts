@@ -66,7 +66,7 @@ export interface QueueJobSettings {
 export interface SubmittedJob {
   readonly job: GenerationJob;
   /** Set when an earlier call submitted the job. `isSaved`: was its file saved, too? */
-  readonly known: { readonly isSaved: boolean } | undefined;
+  readonly earlier: { readonly isSaved: boolean } | undefined;
 }
 
 interface GenerateRequest {
@@ -75,7 +75,7 @@ interface GenerateRequest {
   readonly reportPath?: string;
   readonly options: GenerateOptions;
   /** Aborts when the caller no longer wants the jobs. It has no effect once the request has been sent. */
-  readonly stop?: AbortSignal | undefined;
+  readonly cancelSignal?: AbortSignal | undefined;
   readonly settings?: QueueJobSettings | undefined;
   /** The range of the longer text that the job speaks. */
   readonly part?: TextRange | undefined;
@@ -184,7 +184,7 @@ export class Generate implements NamesOf<typeof routes> {
     const controller = new AbortController();
     const { signal } = request.options;
     const own = { ...request.options, signal: controller.signal };
-    const call = this.#submit({ ...request, options: own, stop: signal });
+    const call = this.#submit({ ...request, options: own, cancelSignal: signal });
     const stopListening = onAbort(signal, () => {
       if (!call.isSent) {
         controller.abort(signal?.reason);
@@ -199,7 +199,7 @@ export class Generate implements NamesOf<typeof routes> {
     body,
     reportPath,
     options,
-    stop,
+    cancelSignal,
     settings,
     part,
   }: GenerateRequest): RunningCall<SubmittedJob[]> {
@@ -238,7 +238,7 @@ export class Generate implements NamesOf<typeof routes> {
           retriesFailed,
           quota: settings?.quota,
           part,
-          stop,
+          cancelSignal,
         };
         const once = settings
           ? settings.once?.(requireOne(jobs))
@@ -247,10 +247,10 @@ export class Generate implements NamesOf<typeof routes> {
           once && keys
             ? await keys.submit({ ...submission, once }, state)
             : ((await submitter.submit(submission, state)) as Submitted); // as: it has no key to lose
-        const { known } = answer;
+        const { earlier } = answer;
         return {
           ...answer,
-          data: answer.data.map((record) => ({ job: new GenerationJob(record, waits), known })),
+          data: answer.data.map((record) => ({ job: new GenerationJob(record, waits), earlier })),
         };
       } catch (reason) {
         const caller = settings ? undefined : options.signal; // a queue has a separate signal for its jobs

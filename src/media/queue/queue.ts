@@ -283,7 +283,7 @@ export class JobQueue implements MediaQueue {
       this.#running.add(job);
       this.#reportProgress();
       const file = await this.#waitForFile(submitted);
-      if (this.#options.save && !submitted.known?.isSaved) {
+      if (this.#options.save && !submitted.earlier?.isSaved) {
         await this.#options.save(file, { index, input, job });
         await this.#markSaved(job);
       }
@@ -385,13 +385,13 @@ export class JobQueue implements MediaQueue {
     }
   }
 
-  async #waitForFile({ job, known }: SubmittedJob) {
+  async #waitForFile({ job, earlier }: SubmittedJob) {
     const pace = batchPace(job.kind);
     const { timeout = pace.timeout } = this.#options;
     try {
       return await job.waitForFile({ ...pace, timeout, signal: this.#stopped.signal });
     } finally {
-      if (!known?.isSaved) {
+      if (!earlier?.isSaved) {
         this.#quota.countEnded(1);
       }
       this.#parts.submitter.wake();

@@ -76,8 +76,8 @@ class KeyedJob implements KeyedCall<Submitted> {
   async find(): Promise<StoredEntry | undefined> {
     const { ledger, notices } = this.#parts;
     const { signal, clock } = this.deadline;
-    const { quota, stop } = this.#submission;
-    stop?.throwIfAborted();
+    const { quota, cancelSignal } = this.#submission;
+    cancelSignal?.throwIfAborted();
     const startedAt = clock.now();
     for (;;) {
       try {
@@ -108,7 +108,7 @@ class KeyedJob implements KeyedCall<Submitted> {
     } else {
       quota?.countEarlier(record.folderId);
     }
-    return { ...replayed, data: [record], known: { isSaved } };
+    return { ...replayed, data: [record], earlier: { isSaved } };
   }
 
   send(replaced: StoredEntry | undefined): Promise<Submitted | undefined> {

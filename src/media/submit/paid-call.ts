@@ -53,6 +53,7 @@ interface ClaimedSubmission {
 
 type JobClaim = HeldClaim | undefined;
 
+// No call is sent for this long after a failure. The pause doubles with each failure.
 const firstPauseMs = 500;
 const maxPauseMs = 60_000;
 // How long a direct call is retried after it was refused. A queue sets its own time.
@@ -224,7 +225,7 @@ export class PaidCall {
     );
     for (const { one } of claimed) {
       one.markUnclaimed();
-      one.abort(one.submission.stop?.reason);
+      one.abort(one.submission.cancelSignal?.reason);
     }
   }
 
@@ -238,7 +239,7 @@ export class PaidCall {
     limitMs: number,
   ): Promise<JobClaim[] | undefined> {
     const { ledger } = this.#parts;
-    const { jobs, once, quota, part, stop } = one.submission;
+    const { jobs, once, quota, part, cancelSignal } = one.submission;
     one.markClaiming();
     if (!ledger) {
       return jobs.map(() => undefined);
@@ -264,8 +265,8 @@ export class PaidCall {
     const failed = tried.find((claim) => claim.status === 'rejected');
     if (!failed) {
       one.skip();
-    } else if (stop?.aborted) {
-      one.abort(stop.reason);
+    } else if (cancelSignal?.aborted) {
+      one.abort(cancelSignal.reason);
     } else if (quota && isJournalUnavailable(failed.reason) && this.#mayRetryLater(one)) {
       one.tries++; // the failure may concern only this job, so others go first
       this.#parts.notices.warnOfSubmitError(failed.reason);

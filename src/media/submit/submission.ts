@@ -23,7 +23,7 @@ export interface Submission {
   /** Is the submission sent again when the file that was made under its key failed or was canceled? */
   readonly retriesFailed: boolean;
   /** Aborts when the caller no longer wants the jobs. It has no effect once the request has been sent. */
-  readonly stop?: AbortSignal | undefined;
+  readonly cancelSignal?: AbortSignal | undefined;
   /** The range of the longer text that this job speaks. */
   readonly part?: TextRange | undefined;
   /** The quota of the queue that the jobs belong to; `undefined` for a direct call. */
@@ -31,10 +31,10 @@ export interface Submission {
 }
 
 /**
- * The response of the service to a submission: one record for each job. `known` is set when an earlier call
+ * The response of the service to a submission: one record for each job. `earlier` is set when an earlier call
  * submitted the job; `isSaved`: was its file saved, too?
  */
-export type Submitted = Answer<JobRecord[]> & { readonly known?: { readonly isSaved: boolean } };
+export type Submitted = Answer<JobRecord[]> & { readonly earlier?: { readonly isSaved: boolean } };
 
 /**
  * A submission that waits for its call, or is in flight. Until it settles, only its methods change the state of the
@@ -87,7 +87,7 @@ export class WaitingSubmission {
 
   /** Does no caller want the jobs any more? */
   get isGivenUp(): boolean {
-    return this.#isOver || this.submission.stop?.aborted === true;
+    return this.#isOver || this.submission.cancelSignal?.aborted === true;
   }
 
   /** May its queue send this many jobs now? */

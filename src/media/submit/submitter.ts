@@ -13,11 +13,15 @@ export interface SubmitterParts extends PaidCallParts {
   readonly poller: StatusPoller;
 }
 
+// While the slots are full, the files that hold them are checked this often.
 const checkEveryMs = 10_000;
 // Files that were checked this recently are not checked again before a call. The check of a wait counts, too.
 const freshMs = 3_000;
+// Checks that take longer than this no longer delay the call.
 const maxCheckMs = 5_000;
+// A wait emits `throttled` this often.
 const reportEveryMs = 60_000;
+// On Workers a submission looks this often whether it may be sent: nothing can wake it.
 const recheckEveryMs = 1_000;
 
 /**
@@ -91,9 +95,9 @@ export class Submitter {
       return;
     }
     one.markWaiting();
-    const { stop } = one.submission;
-    if (stop?.aborted) {
-      one.abort(stop.reason); // the caller gave up while the request was in flight
+    const { cancelSignal } = one.submission;
+    if (cancelSignal?.aborted) {
+      one.abort(cancelSignal.reason); // the caller gave up while the request was in flight
       return;
     }
     this.#scheduler.add(one);
