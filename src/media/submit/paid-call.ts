@@ -400,7 +400,10 @@ export class PaidCall {
       await this.#handleUnknown(batch, failure);
       return;
     }
-    members.forEach(({ submission }) => submission.quota?.countNotMade(submission.jobs.length));
+    for (const one of members) {
+      one.submission.quota?.countNotMade(one.submission.jobs.length);
+      one.onOver = () => undefined; // this call did nothing: a caller who gives up from now on leaves nothing unknown
+    }
     this.#slots.release(slots);
     await this.#releaseClaims(members, batch.claims);
     if (outcome === 'not-sent') {

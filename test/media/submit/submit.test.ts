@@ -238,6 +238,24 @@ describe('a job with `once`', () => {
     expect(unknown.flatMap((call) => call.jobs)).toEqual(videos(2));
   });
 
+  it('leaves its key free when its caller gives up after a 429, while another job of that call goes on', async () => {
+    const { fake, media, journal } = keyed();
+    const client = await acquainted(media({ journal }));
+    fake.fail(videoEndpoint, { status: 429, retryAfter: 300 });
+    const [one, other] = videos(2);
+    const call = (job: VideoJob, once: string, deadline: number) =>
+      ending(client.generate.video(job, { once, deadline }));
+    const [{ error }, made] = await inTime(
+      Promise.all([call(one!, 'film/1', minuteMs), call(other!, 'film/2', 60 * minuteMs)]),
+    );
+    expect(error).toMatchObject({ code: 'QUEUE_TIMEOUT', outcome: 'not-sent' });
+    expect(made.error).toBeUndefined();
+    const keys = await inTime(client.journal.list());
+    expect(keys.filter(({ key }) => key !== '')).toMatchObject([
+      { key: 'film/2', state: 'answered' },
+    ]);
+  });
+
   it('is not sent again once its claim has expired, since others take it for unknown', async () => {
     const { media, journal } = keyed();
     const failing: JournalStore = {
