@@ -56,7 +56,8 @@ describe('a row that a job refuses', () => {
     const errors = [{ contactId: 'con_1', error }];
     const contacts = endingWith({ state: 'completed', result: { failureCount: 1, errors } });
     const { failed } = await contacts.unsubscribeAll(['con_1'], { wait });
-    expect(failed).toMatchObject([{ error: { message: expect.stringContaining('no reason') } }]);
+    expect(failed).toHaveLength(1);
+    expect(String(failed[0]?.error)).toContain('no reason');
   });
 });
 

@@ -84,7 +84,7 @@ describe('direct calls next to a queue, with a shared store', () => {
   it('release their slots with the next call, if the store could not be reached before', async () => {
     const { fake, media, group } = fakeService({ rateLimit: false });
     const { store, leases } = sharedStore();
-    const giveBack = vi.fn(store.giveBack).mockRejectedValueOnce(new Error('down'));
+    const giveBack = vi.fn(store.giveBack?.bind(store)).mockRejectedValueOnce(new Error('down'));
     const client = media({ rateLimit: { group, store: { ...store, giveBack } } });
     client.on('warning', () => undefined);
     fake.fail(videoEndpoint, { status: 400 });
