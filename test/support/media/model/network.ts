@@ -48,6 +48,7 @@ export class Network {
   readonly #habits: NetworkHabits;
   readonly #service: ModelService;
   readonly #timeoutMs: number;
+  readonly #mayOverlap: boolean;
   readonly #report: (violation: string) => void;
 
   constructor(
@@ -57,11 +58,14 @@ export class Network {
       habits,
       service,
       timeoutMs,
+      mayOverlap,
       report,
     }: {
       readonly habits: NetworkHabits;
       readonly service: ModelService;
       readonly timeoutMs: number;
+      /** May a job whose caller gave up be sent again before its first call ends? */
+      readonly mayOverlap: boolean;
       readonly report: (violation: string) => void;
     },
   ) {
@@ -70,6 +74,7 @@ export class Network {
     this.#habits = habits;
     this.#service = service;
     this.#timeoutMs = timeoutMs;
+    this.#mayOverlap = mayOverlap;
     this.#report = report;
   }
 
@@ -99,7 +104,7 @@ export class Network {
     const now = this.#time.now();
     for (const { texts: others, sentAt, end } of this.calls) {
       const text = end === 'open' && texts.find((one) => others.includes(one));
-      if (text && now < sentAt + this.#timeoutMs) {
+      if (text && !this.#mayOverlap && now < sentAt + this.#timeoutMs) {
         this.#report(`${text} is sent while another call for it is under way`);
       }
     }

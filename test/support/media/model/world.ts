@@ -94,7 +94,7 @@ class World implements Surroundings {
     this.items = itemsOf(random);
     this.#refused = new Set(random.chance(0.15) ? [random.pick(this.items).text] : []);
     this.wishes = wishesOf(random);
-    const { pendingLimit, timeoutMs } = this.wishes;
+    const { pendingLimit, timeoutMs, sendsUnknown, abortChance } = this.wishes;
     this.service = new ModelService(time, random, {
       pendingLimit,
       says: random.pick(['seconds', 'date', 'reset', 'nothing']),
@@ -116,6 +116,8 @@ class World implements Surroundings {
       },
       service: this.service,
       timeoutMs,
+      // When a caller gives up, its key is unknown at once, and `unknown: 'send'` sends the job again.
+      mayOverlap: sendsUnknown && abortChance > 0,
       report: (violation) => this.report(violation),
     });
     this.store = new ModelStore(time, random, {
