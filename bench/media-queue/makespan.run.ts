@@ -17,7 +17,7 @@ const policies: readonly [string, Policy, number][] = [
   ['one job a call', oneJobACall, 3],
 ];
 
-// To run one case: `npm run bench:media-queue -- -t '400 videos, media.queue'`.
+// To run one case: `npm run bench:media-queue -- -t '400 videos.*media.queue'`.
 const cases = [20, 100, 400].flatMap((count) =>
   policies.map(([name, policy, seeds]) => ({ count, name, policy, seeds })),
 );
