@@ -715,6 +715,23 @@ describe('a journal that does not answer', () => {
       .toEqual(['answered', 'answered']);
   });
 
+  it('when a late response arrives starts the background retries again', async () => {
+    fake.fail(call, { slow: 100_000 });
+    const watched = watchedJournal();
+    const startedAt = fake.clock.now();
+    const messaging = clientOf({ journal: watched.journal, timeout: 10_000, retries: 0 });
+    messaging.on('warning', () => undefined);
+    // The write of `unknown` is retried from the 10th second on, the last time in the 150th.
+    watched.before(() => {
+      const atMs = fake.clock.now() - startedAt;
+      return atMs > 5_000 && atMs < 160_000 ? failAsUnreachable() : undefined;
+    });
+    expect(await failureOf(messaging.send(mail, { once }))).toMatchObject({ outcome: 'unknown' });
+    const other = clientOf({ journal: watched.memory });
+    await expect.poll(() => statesOf(other)).toEqual(['answered']);
+    expect(fake.outbox).toHaveLength(1);
+  });
+
   it.each([
     ['its claim', 0],
     ['its answer', 1],

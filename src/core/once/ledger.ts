@@ -123,8 +123,8 @@ export class Ledger {
   readonly #parts: LedgerParts;
   /** Writes that are not confirmed yet, by key. */
   readonly #pending = new Map<string, PendingWrite>();
-  /** Keys whose write is retried after a pause. */
-  readonly #retrying = new Set<string>();
+  /** Keys whose write is retried after a pause, and the number of retries so far. A change starts them again. */
+  readonly #retries = new Map<string, { count: number }>();
   /** Keys whose retries are used up. The next response of the store starts a new write. */
   readonly #postponed = new Set<string>();
   /** Claims of other processes, and when each began by the local clock. */
@@ -205,6 +205,10 @@ export class Ledger {
     const pending = this.#pending.get(storeKey) ?? { expected: text, target, attempted: new Set() };
     pending.target = target;
     this.#pending.set(storeKey, pending);
+    const retries = this.#retries.get(storeKey);
+    if (retries) {
+      retries.count = 0; // a late response may arrive when the retries of the earlier write are nearly used up
+    }
     const tried = this.#tryToWrite(storeKey);
     return { stored: entry && { storeKey, entry, text: target, ageMs: 0 }, tried };
   }
@@ -265,7 +269,7 @@ export class Ledger {
         );
       }
       // On Workers no request may wait for another one, so each request retries for itself.
-      if (hasIoContexts() || !this.#retrying.has(storeKey)) {
+      if (hasIoContexts() || !this.#retries.has(storeKey)) {
         void this.#retry(storeKey);
       }
       return false;
@@ -275,21 +279,26 @@ export class Ledger {
   // Nothing awaits these retries, so they do not keep the process alive. `find()` and `flush()` write at
   // once, and throw if the write fails.
   async #retry(storeKey: string): Promise<void> {
-    this.#retrying.add(storeKey);
-    for (const pauseMs of writePausesMs) {
+    const retries = { count: 0 };
+    this.#retries.set(storeKey, retries);
+    for (;;) {
+      const pauseMs = writePausesMs[retries.count++];
+      if (pauseMs === undefined) {
+        break;
+      }
       await new Promise<void>((resolve) => {
         const { clock } = this.#parts;
         clock.at(clock.now() + pauseMs, resolve, { keepsAlive: false });
       });
       try {
         await this.#write(storeKey);
-        this.#retrying.delete(storeKey);
+        this.#retries.delete(storeKey);
         return;
       } catch {
         // the first failure was reported
       }
     }
-    this.#retrying.delete(storeKey);
+    this.#retries.delete(storeKey);
     this.#postponed.add(storeKey);
     this.#parts.warn(
       'The journal still cannot be written. The next call with a key tries again. Until then, other processes treat the outcome of the call as unknown.',
