@@ -59,7 +59,7 @@ export const readOptions = <Options extends object>(
   return read as Options; // as: each value was checked
 };
 
-/** Is one name made from the other by at most two typos? */
+/** Is one name made from the other by at most two typos? `core/typos.ts` finds more, and is too large for a page. */
 const isNear = (one: string, other: string, typos = 2): boolean => {
   const [rest, otherRest] = [one.slice(1), other.slice(1)];
   if (one[0]?.toLowerCase() === other[0]?.toLowerCase()) {

@@ -82,7 +82,7 @@ class PolledBudget extends LocalBudget {
     return ahead;
   }
 
-  /** Sleeps, until the call is aborted or gives up at most. */
+  /** Sleeps for the delay, or until the call is aborted or gives up. */
   async #sleep(delayMs: number, { granted }: QueuedCall): Promise<void> {
     const awake = new AbortController();
     const slept = sleep(delayMs, awake.signal, this.clock).catch(() => undefined);

@@ -33,7 +33,7 @@ export class FileWaits implements JobHost {
     return this.#parts.poller.request({ fileId }, options);
   }
 
-  /** Waits for a file. The error of the wait leads to the line that called. */
+  /** Waits for a file. The stack of its error begins at the line of the caller. */
   wait(fileId: string, kind: FileKind | undefined, options?: WaitOptions): Promise<MediaFile> {
     const site = callSite();
     return this.#wait(fileId, kind, options).catch((reason: unknown) => {
