@@ -208,7 +208,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
 
   /** Lists campaigns. `await` it for one page, `for await` it for every campaign. */
   list(query?: CampaignQuery, options?: ListOptions): Paginated<Campaign<Fields>> {
-    return this.#transport.pages(routes.list, { query }, options) as Paginated<Campaign<Fields>>; // typed for any fields
+    return this.#transport.pages(routes.list, { query }, options) as Paginated<Campaign<Fields>>; // as: typed for any fields
   }
 
   /** Creates a campaign as a draft; `send()` sends it. */
@@ -226,12 +226,12 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
         about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
-    ) as Call<CreatedCampaign<Fields>>; // typed for any fields
+    ) as Call<CreatedCampaign<Fields>>; // as: typed for any fields
   }
 
   /** Gets one campaign by its id. */
   get(id: string, options?: RequestOptions): Call<Campaign<Fields>> {
-    return this.#transport.send(routes.get, { params: { id } }, options) as Call<Campaign<Fields>>; // typed for any fields
+    return this.#transport.send(routes.get, { params: { id } }, options) as Call<Campaign<Fields>>; // as: typed for any fields
   }
 
   /** Replaces all fields of a campaign. */
@@ -250,7 +250,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
         about: { isServiceRecord: isServiceRecord(body) },
       },
       options,
-    ) as Call<Campaign<Fields>>; // typed for any fields
+    ) as Call<Campaign<Fields>>; // as: typed for any fields
   }
 
   /** Deletes a campaign; a `ConflictError` while it has active executions. */
@@ -262,7 +262,7 @@ export class Campaigns<Fields extends object = object> implements NamesOf<typeof
   duplicate(id: string, options?: RequestOptions): Call<Campaign<Fields>> {
     return this.#transport.send(routes.duplicate, { params: { id } }, options) as Call<
       Campaign<Fields>
-    >; // typed for any fields
+    >; // as: typed for any fields
   }
 
   /** Sends a campaign to its whole audience: immediately, or at `scheduledFor`. */

@@ -168,7 +168,7 @@ export class Segments<Fields extends object = object> implements NamesOf<typeof 
 
   /** Lists every segment; the service returns all of them in one response. */
   list(options?: ListOptions): Paginated<Segment<Fields>> {
-    return this.#transport.pages(routes.list, {}, options) as Paginated<Segment<Fields>>; // typed for any fields
+    return this.#transport.pages(routes.list, {}, options) as Paginated<Segment<Fields>>; // as: typed for any fields
   }
 
   /** Creates a segment: a dynamic one with a condition, or a static one without a condition. */
@@ -182,14 +182,14 @@ export class Segments<Fields extends object = object> implements NamesOf<typeof 
       routes.create,
       { body: toRequestBody<SegmentCreate>(body, createBack) },
       options,
-    ) as Call<Segment<Fields>>; // typed for any fields
+    ) as Call<Segment<Fields>>; // as: typed for any fields
   }
 
   /** Gets one segment by its id, with its cached count of members. */
   get(id: string, options?: RequestOptions): Call<CountedSegment<Fields>> {
     return this.#transport.send(routes.get, { params: { id } }, options) as Call<
       CountedSegment<Fields>
-    >; // typed for any fields
+    >; // as: typed for any fields
   }
 
   /** Changes a segment. Fields that you leave out keep their values. */
@@ -198,7 +198,7 @@ export class Segments<Fields extends object = object> implements NamesOf<typeof 
       routes.update,
       { params: { id }, body: toRequestBody<SegmentUpdate>(body, updateBack) },
       options,
-    ) as Call<Segment<Fields>>; // typed for any fields
+    ) as Call<Segment<Fields>>; // as: typed for any fields
   }
 
   /** Deletes a segment; a `ConflictError` while an active campaign uses it. */
@@ -244,7 +244,7 @@ export class SegmentMembers<Fields extends object = object> implements NamesOf<
       routes.members.list,
       { params: { id }, query },
       options,
-    ) as Paginated<SegmentMember<Fields>>; // typed for any fields
+    ) as Paginated<SegmentMember<Fields>>; // as: typed for any fields
   }
 
   /** Adds members to a static segment. */

@@ -38,7 +38,7 @@ const pieces: Record<Piece, readonly Addition[]> = {
     {
       file: 'src/messaging/contacts.ts',
       after:
-        'this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // typed for any fields\n  }\n',
+        'this.#transport.send(routes.get, { params: { id } }, options) as Call<Contact<Fields>>; // as: typed for any fields\n  }\n',
       text: `
   /** Gets the notes about a contact. */
   notes(id: string, options?: RequestOptions): Call<ContactNotes> {
