@@ -83,6 +83,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
       ),
   },
   "an answer's write is dropped when the store fails": {
+    from: 60,
     wrap: (store) => ({
       ...store,
       swap: (key, from, to) => {
@@ -115,7 +116,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
       ),
   },
   'a living claim is taken over': {
-    from: 400,
+    from: 620,
     wrap: (store) => ({
       ...store,
       get: async (key) => {
