@@ -25,6 +25,12 @@ import { isRecord, type OpenRecord } from './values.js';
 
 // ---- how often
 
+/**
+ * The shortest time between two checks of one wait, in milliseconds. Without it, a wait with `interval: 0` would never
+ * let the clock of a fake advance.
+ */
+export const minIntervalMs = 100;
+
 /** The status checks of one client. */
 export interface StatusChecks {
   readonly clock: Clock;
@@ -36,7 +42,7 @@ export interface StatusChecks {
 export function createStatusChecks(clock: Clock): StatusChecks {
   // p-throttle keeps the queue: it starts the checks of all waits in order, at most one per interval, with one
   // timer. It knows only the time of the process; with the clock of a fake, checks need no interval.
-  const interval = clock === systemClock ? 100 : 0;
+  const interval = clock === systemClock ? minIntervalMs : 0;
   const spaced = pThrottle({ limit: 1, interval })(async (
     check: () => Promise<unknown>,
     signal: AbortSignal | undefined,
@@ -131,7 +137,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
         : Math.min(firstRepeatMs, plan.refusedDelayMs);
   };
 
-  for (let delayMs: number | undefined = plan.firstDelayMs; ;) {
+  for (let delayMs = plan.firstDelayMs; ;) {
     const pauseMs = Math.min(delayMs, Math.max(0, plan.timeoutMs - elapsed()));
     if (pauseMs > 0) {
       await pause(pauseMs, plan);
@@ -154,10 +160,11 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
         throw timeUp();
       }
       failure = error;
-      delayMs = delayAfter(error);
-      if (delayMs === undefined) {
+      const passingMs = delayAfter(error);
+      if (passingMs === undefined) {
         throw error;
       }
+      delayMs = Math.max(minIntervalMs, passingMs);
       continue;
     }
     let end;
@@ -167,7 +174,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
       plan.report?.(last, 0); // report this check like every other
       throw failure;
     }
-    delayMs = end ? 0 : plan.nextDelayMs(last);
+    delayMs = end ? 0 : Math.max(minIntervalMs, plan.nextDelayMs(last));
     plan.report?.(last, delayMs);
     if (end) {
       return end.result;
@@ -224,7 +231,7 @@ export function lastStatusText(status: string | undefined, failure: unknown): st
 export interface RecordWaitOptions<Item> {
   /** The longest that the wait may take, in milliseconds; `Infinity` is allowed. */
   timeout?: number | undefined;
-  /** The time between two status checks, in milliseconds. */
+  /** The time between two status checks, in milliseconds: at least 100. */
   interval?: number | undefined;
   signal?: AbortSignal | undefined;
   /** Called after every status check. An error that it throws is ignored. */
@@ -241,7 +248,7 @@ export interface JobWaitOptions<Job> extends Omit<RecordWaitOptions<Job>, 'onUpd
    */
   timeout?: number | undefined;
   /**
-   * The time between two status checks, in milliseconds.
+   * The time between two status checks, in milliseconds: at least 100.
    * @default 2_000
    */
   interval?: number | undefined;
@@ -286,7 +293,7 @@ interface RecordWait<Item> {
   readonly timeout: number;
   /** The default time between two status checks, in milliseconds. */
   readonly interval: number;
-  /** The shortest time between two status checks that a caller may set, in milliseconds. */
+  /** The shortest time between two status checks that a caller may set, in milliseconds. @default minIntervalMs */
   readonly minInterval?: number;
   readonly checks: StatusChecks;
   /** Reports each check to the listeners, and to the caller's `onUpdate`. */
@@ -300,7 +307,7 @@ export async function waitForRecord<Item>(
   plan: RecordWait<Item>,
   given: RecordWaitOptions<Item> | undefined,
 ): Promise<Item> {
-  const { id, kind, checks, minInterval = 0, outcome } = plan;
+  const { id, kind, checks, minInterval = minIntervalMs, outcome } = plan;
   const owner = { name: 'a wait' };
   const options = readOptions(given, recordWaitOptions, owner);
   const { timeout = plan.timeout, signal, onUpdate, isDone } = options;

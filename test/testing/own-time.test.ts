@@ -90,6 +90,19 @@ describe('a client of a fake', () => {
     expect(fake.requests.length).toBeLessThan(5);
   });
 
+  it('waits with `interval: 0`: each check still lets time pass', async () => {
+    const { fake, media } = mediaScene({ durations: () => '10s', queueTime: 0 });
+    const job = await media.generate.video(video());
+    await job.waitForFile({ interval: 0 });
+    expect(fake.requests.length).toBeLessThanOrEqual(1 + 10_000 / 100 + 1);
+
+    const { fake: service, messaging } = messagingScene({ jobs: { perSecond: 1 } });
+    const data = 'email\nann@example.com\nbob@example.com\n';
+    const { jobId } = await messaging.contacts.import({ data });
+    await messaging.contacts.waitForImport(jobId, { interval: 0 });
+    expect(service.project.contacts.size).toBe(2);
+  });
+
   it('makes a queue of 30 videos within every limit', async () => {
     const { fake, media } = mediaScene();
     const jobs = Array.from({ length: 30 }, () => video());

@@ -38,7 +38,8 @@ export interface WaitOptions {
   timeout?: number | undefined;
   /**
    * The time between two checks: milliseconds, a function of the last check, or `'auto'`. `'auto'` grows
-   * (video 10 to 30 s, audio 3 to 5 s) and starts again from the minimum when the status changes.
+   * (video 10 to 30 s, audio 3 to 5 s) and starts again from the minimum when the status changes. The shortest
+   * time is 100 ms.
    * @default 'auto'
    */
   interval?: 'auto' | number | ((update: Omit<FileUpdate, 'nextPollInMs'>) => number) | undefined;

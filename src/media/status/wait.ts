@@ -2,7 +2,13 @@ import { callSafely } from '../../core/async.js';
 import { redact } from '../../core/call/redact.js';
 import { isPostreelError, UnexpectedResponseError, WaitTimeoutError } from '../../core/errors.js';
 import { isCanceled, stageOf, statusOf } from '../../core/job-status.js';
-import { lastStatusText, passingDelayMs, poll, type Check } from '../../core/wait.js';
+import {
+  lastStatusText,
+  minIntervalMs,
+  passingDelayMs,
+  poll,
+  type Check,
+} from '../../core/wait.js';
 import type { MediaConnection } from '../connection.js';
 import type { StatusRecord } from '../generate/types.js';
 import { MediaFile } from '../jobs/file.js';
@@ -40,9 +46,6 @@ export interface AwaitedFile {
 // A wait uses the check of another wait if it is younger than this share of the interval.
 const maxAgeShare = 0.8;
 const firstMaxAgeMs = 1_000;
-
-// The minimum time before a failed check is retried.
-const minRepeatMs = 100;
 
 // The service may not know a new job yet: a 404 is retried while the job is younger than this.
 const newJobMs = 30_000;
@@ -114,7 +117,7 @@ export class FileWait {
   }
 
   #minMs(): number {
-    return Math.min(this.#pace.minMs, Math.max(minRepeatMs, this.#ownIntervalMs()));
+    return Math.min(this.#pace.minMs, Math.max(minIntervalMs, this.#ownIntervalMs()));
   }
 
   #ownIntervalMs(): number {
