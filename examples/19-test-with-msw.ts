@@ -6,7 +6,7 @@ import { setupServer } from 'msw/node';
 import { MessagingClient } from 'postreel';
 import { createFakeMessaging } from 'postreel/testing';
 
-const fake = createFakeMessaging();
+const fake = createFakeMessaging({ clock: { mode: 'real' } }); // the client runs in real time
 process.env['MESSAGING_BASE_URL'] = fake.baseUrl;
 process.env['MESSAGING_API_KEY'] = fake.secretKey;
 const server = setupServer(...(await fake.handlers()));
