@@ -253,7 +253,7 @@ export class Contacts<Fields extends object = object> implements NamesOf<typeof 
    * Queues the import of a CSV file of at most 5 MB: a `File`, a `Blob`, bytes, or
    * `{ data, filename, contentType }`. It must be UTF-8, separated by commas, with a column `email`:
    * `importAll()` takes other files. `waitForImport()` waits for the job to finish. Without a column
-   * `subscribed`, new contacts become subscribed, and the client emits a `warning`.
+   * `subscribed`, the service decides whether new contacts become subscribed, and the client emits a `warning`.
    */
   import(file: FileInput, options?: RequestOptions): Call<JobStarted> {
     const rules: ImportRules = {

@@ -204,7 +204,7 @@ export async function checkFile(
   }
   if (lacksSubscribed) {
     rules.warn(
-      'The file has no column `subscribed`: new contacts become subscribed, and existing ones keep their state. With `contacts.importAll()` you say who is subscribed.',
+      'The file has no column `subscribed`, so the service decides. With similar services, existing contacts keep their state, and new contacts become subscribed. With `contacts.importAll()`, you decide.',
     );
   }
   return { ...named, data: blob };
