@@ -65,8 +65,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const page = await openApprovalPage(planStore, port);
   output.note(
     'file' in page.redirect
-      ? `Where your client cannot ask you, ${page.host} does. Its whole address: ${page.redirect.file}`
-      : `Only your client can ask you: the page that does it otherwise needs a temporary file, which cannot be written (${page.redirect.problem}). Set TMPDIR to a folder that can be written.`,
+      ? `If your client cannot ask you, a page on ${page.host} asks you. Its full address is in ${page.redirect.file}`
+      : `Only your client can ask you: the page needs a temporary file, which could not be written (${page.redirect.problem}). Set TMPDIR to a writable folder.`,
   );
   answerCalls(mcp, {
     planStore,
