@@ -110,7 +110,12 @@ function settingTable(settings: readonly (readonly [string, Table[string]])[]): 
   const rows = settings.map(([name, { values, what, silent }]) =>
     line([`\`${name}\``, values.map((value) => `\`${value}\``).join(', '), what, silent]),
   );
-  const head = line(['setting', 'values, the default first', 'what differs', 'where it is silent']);
+  const head = line([
+    'setting',
+    'values, the default first',
+    'what differs',
+    'where the document is silent',
+  ]);
   return [head, line(['-', '-', '-', '-']), ...rows].join('\n');
 }
 

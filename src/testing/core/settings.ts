@@ -51,12 +51,12 @@ export const sharedBehaviors = {
   },
   rateLimitHeaders: {
     values: ['retry-after', 'retry-after-date', 'ratelimit', 'x-ratelimit', 'none'],
-    what: 'how a 429 says when to come back',
+    what: 'which headers of a 429 tell when to retry',
     silent: 'Limits: no header is shown',
   },
   serviceClock: {
     values: ['right', 'hour-behind', 'hour-ahead'],
-    what: 'the clock that the dates of headers go by',
+    what: 'the clock behind the dates in headers',
     silent: 'not shown; no two clocks agree',
   },
 } as const satisfies Table;

@@ -23,7 +23,7 @@ export const messagingBehaviors = {
   ...sharedBehaviors,
   unset: {
     values: ['missing', 'null', 'empty'],
-    what: 'how an optional field without a value is answered, and may be sent back',
+    what: 'what an unset optional field looks like in a response, and whether it may be sent back',
     silent: 'Resources: optional fields',
   },
   emptyData: {
@@ -49,7 +49,7 @@ export const messagingBehaviors = {
   listStyle: {
     values: ['documented', 'array', 'named', 'cursor', 'page', 'results'],
     what: 'the shape of lists: as documented, bare, under `data`, their name or another',
-    silent: 'General conventions; most lists have no shape of their own',
+    silent: 'General conventions; most lists have no documented shape',
   },
   lastPage: {
     values: ['hasMore-false', 'cursor-null', 'cursor-absent', 'cursor-empty'],
@@ -88,7 +88,7 @@ export const messagingBehaviors = {
   },
   accountAccess: {
     values: ['key-or-session', 'session'],
-    what: 'whether account endpoints take a key or want a session',
+    what: 'whether account endpoints accept a key or require a session',
     silent: 'Authentication 2 and 6',
   },
   workflowStart: {
@@ -103,12 +103,12 @@ export const messagingBehaviors = {
   },
   stepConnection: {
     values: ['by-hand', 'automatic'],
-    what: 'whether a new step is connected to the one before it unless `autoConnect` is false, and leads to one other only',
+    what: 'whether a new step is connected to the one before it unless `autoConnect` is false, and may lead to only one other step',
     silent: '`POST /workflows/{id}/steps`: "Fields of … step … not shown"',
   },
   transitionsIn: {
     values: ['workflow', 'steps'],
-    what: 'whether transitions stand beside the steps of a workflow, or inside each of them',
+    what: 'whether transitions are next to the steps of a workflow, or inside each of them',
     silent: '`GET /workflows/{id}`: "with steps and transitions"',
   },
   branchIn: {
