@@ -26,7 +26,7 @@ export async function unsubscribe(request: Request): Promise<Response> {
     const form = isReal ? '<form method="post"><button>Unsubscribe</button></form>' : '';
     return new Response(form, { status: isReal ? 200 : 400 });
   }
-  const contact = await messaging.contacts.findByEmail(email); // or the contact no longer exists
+  const contact = await messaging.contacts.findByEmail(email); // `undefined` if it no longer exists
   await (contact && messaging.contacts.update(contact.id, { subscribed: false }));
   return new Response('You are unsubscribed.');
 }

@@ -47,7 +47,7 @@ export async function welcomeOthers(): Promise<void> {
     if (!entry) {
       await welcome(user);
     } else if (entry.ageMs > 10 * 60_000) {
-      // A younger email may still get into the feed.
+      // An email that was sent less than ten minutes ago may not be in the feed yet.
       user.isWelcomed = await hasEmail(user);
       if (!user.isWelcomed) {
         await messaging.journal.forget(entry.key, { call: entry.call });
