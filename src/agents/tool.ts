@@ -233,9 +233,7 @@ function parse<Input>(
   given: unknown,
 ): Input {
   const args = parseTexts(given, shape);
-  const unknown = unknownFields(shape, args).map(
-    (place) => `it has no field ${formatInline(place)}`,
-  );
+  const unknown = unknownFields(shape, args).map((place) => `unknown field ${formatInline(place)}`);
   const invalid = findProblems(schema, args).map(({ field, message }) => `\`${field}\` ${message}`);
   const wrong = [...unknown, ...invalid];
   if (wrong.length > 0) {

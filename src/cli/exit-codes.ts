@@ -1,4 +1,4 @@
-import { isPostreelError, type Outcome, type PostreelError } from 'postreel';
+import { isPostreelError, type PostreelError } from 'postreel';
 
 /** The exit codes of commands. Scripts rely on these numbers: they never change. */
 export const exitCodes = {
@@ -60,6 +60,8 @@ const jobErrors = [
   'WaitTimeoutError',
 ];
 
+const passingErrors = ['ConnectionError', 'TimeoutError', 'RateLimitError', 'ServerError'];
+
 function endOf(error: PostreelError): keyof typeof exitCodes {
   if (jobErrors.includes(error.name)) {
     return 'jobFailed';
@@ -71,14 +73,10 @@ function endOf(error: PostreelError): keyof typeof exitCodes {
     return 'rejected';
   }
   // A 429 to a mail for several people leaves open whether the first of them were mailed.
-  if (error.status === 429 && error.outcome !== 'unknown') {
-    return 'unavailable';
+  if (error.outcome === 'unknown') {
+    return 'unknown';
   }
-  return endOfOutcome(error.outcome);
-}
-
-// The exit code for an outcome. A failed read has none: it changed nothing, and the service was most likely
-// unreachable.
-function endOfOutcome(outcome: Outcome | undefined): keyof typeof exitCodes {
-  return outcome === 'unknown' || outcome === 'rejected' ? outcome : 'unavailable';
+  // A read that failed is `rejected`, whether or not the service has refused it.
+  const isRefused = error.outcome === 'rejected' && !passingErrors.includes(error.name);
+  return isRefused ? 'rejected' : 'unavailable';
 }

@@ -182,7 +182,7 @@ export async function poll<Record, Result>(plan: PollPlan<Record, Result>): Prom
   }
 }
 
-// Sleeps, until there is news or the caller aborts at most.
+// Sleeps for the delay. Ends earlier if there is news or the caller aborts.
 async function pause(
   delayMs: number,
   { signal, onNews, clock }: Pick<PollPlan<never, never>, 'signal' | 'onNews' | 'clock'>,
@@ -298,7 +298,7 @@ interface RecordWait<Item> {
   readonly checks: StatusChecks;
   /** Reports each check to the listeners, and to the caller's `onUpdate`. */
   readonly report?: (check: Check<Item>, nextPollInMs: number, onUpdate: unknown) => void;
-  /** The outcome if the wait fails while the job is still running: the job has done a part of its work. */
+  /** The outcome of a wait that times out, and of a job that failed: a part of the work may be done. */
   readonly outcome?: 'unknown';
 }
 

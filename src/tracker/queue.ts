@@ -754,7 +754,7 @@ export class Queue {
     return MAX_WAIT_MS;
   }
 
-  /** True if the service may have received the event, and another try could create a duplicate. */
+  /** True if the event ends as unconfirmed: the service may have it, and no further try is allowed. */
   #isGivenUp({ tries = 0 }: EventRecord, status: number, isExit: boolean): boolean {
     const { delivery, retryAmbiguous } = this.#options;
     if (delivery === 'no-loss' || !isAmbiguous(status)) {

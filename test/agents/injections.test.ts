@@ -86,7 +86,7 @@ it.each(injections.map((text, index) => [index, text]))(
       ['plan_campaign', { ...mail, name: 'N', audienceType: 'ALL' }],
     ] as const) {
       await expect(scene.call(tool, { ...input, [`x ${text}`]: 1 })).rejects.toThrow(
-        'has no field',
+        'unknown field',
       );
     }
     expect([scene.messaging.outbox, scene.media.files]).toEqual([[], []]);

@@ -277,7 +277,7 @@ describe('the input of a read', () => {
 
 describe('the input of a plan is strict, and the error names the problem:', () => {
   it.each([
-    ['plan_email', { ...mail, bcc: 'eve@example.com' }, /has no field "bcc"/],
+    ['plan_email', { ...mail, bcc: 'eve@example.com' }, /unknown field "bcc"/],
     ['plan_email', { ...mail, to: 7 }, /`to` must be an email address/],
     ['plan_email', { ...mail, subject: null }, /`subject`/],
     [

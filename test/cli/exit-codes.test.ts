@@ -36,6 +36,16 @@ describe('the exit code', () => {
     expect(code).toBe(exitCode);
   });
 
+  it.each<[string, Fault]>([
+    ['a lost answer', { loseAnswer: true, times: 9 }],
+    ['a 503', { status: 503, times: 9 }],
+  ])('is 6 after %s to a read, which changes nothing', async (_name, fault) => {
+    scene = await startScene();
+    scene.server.messaging.fail('GET /contacts', fault);
+    const { code } = await piped(['contacts', 'export'], scene);
+    expect(code).toBe(6);
+  });
+
   it('is 6 if no service responds', async () => {
     const { env, server } = await startScene();
     await server.close();

@@ -117,7 +117,7 @@ describe('a call to an endpoint without a method', () => {
       const { fetch, requests } = answering(() => ({}));
       const { error } = await messagingOver(fetch).request('GET', path).safe();
       expect(error?.message).toBe(
-        '`path` must start with a slash and name one place below the base address.',
+        '`path` must start with a slash, without `..`, `#`, `\\` and braces.',
       );
       expect(error?.outcome).toBe('not-sent');
       expect(requests).toEqual([]);

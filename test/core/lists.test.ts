@@ -301,7 +301,7 @@ describe('a list that repeats itself', () => {
         name: 'UnexpectedResponseError',
         code: 'PAGINATION_LOOP',
         message:
-          'GET /contacts sent the same cursor twice, so the list would never end. Its items so far are complete up to there.',
+          'GET /contacts sent the same cursor twice, so the list would never end. The items before that page are complete.',
       });
       expect(new Set(seen).size).toBe(length);
       expect(asked.length).toBeLessThanOrEqual(length + 2);

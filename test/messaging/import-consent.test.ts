@@ -367,7 +367,7 @@ describe('columns', () => {
     const columns = { a: { field: 'plan', read: String } };
     await expect(
       run('email,plan,a\na@b.co,x,y\n', { newContacts: 'subscribed', columns }),
-    ).rejects.toThrow('Two columns would be the field `plan`');
+    ).rejects.toThrow('Two columns map to the field `plan`');
   });
 });
 

@@ -171,7 +171,7 @@ describe('an import of many rows', () => {
     [
       'two columns onto one field',
       { mail: 'email', 'E-Mail': 'email' },
-      'Two columns would be the field `email`',
+      'Two columns map to the field `email`',
     ],
     ['a column twice', { mail: null, ' MAIL ': null }, '`columns` names "MAIL" twice'],
     ['no field', { mail: '' }, 'the name of a field, or `null`'],

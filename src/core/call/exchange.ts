@@ -135,8 +135,8 @@ export class Exchange {
     }
     // The fault can prove that nothing was sent only if no headers arrived and the time limit did not end the
     // request. In all other cases it is ignored, whatever its code is.
-    const canProveNothing = this.response !== undefined || timedOut;
-    const ending = { phase: 'no-answer', fault: canProveNothing ? undefined : fault } as const;
+    const isFaultIgnored = this.response !== undefined || timedOut;
+    const ending = { phase: 'no-answer', fault: isFaultIgnored ? undefined : fault } as const;
     const outcome = outcomeOf({ ...ending, url: request.url }, this.#call);
     const hint = outcome === 'unknown' ? effectHint(this.#call) : '';
     const details = { method, path, outcome };

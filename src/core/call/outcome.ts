@@ -175,8 +175,8 @@ function removeAddresses(message: string): string {
 }
 
 /**
- * Did a time limit of `fetch` itself end the request? Node has two such limits, Bun has one, and a program
- * may have replaced `fetch` by one with a limit.
+ * The explanation if a time limit of `fetch` itself ended the request, otherwise `undefined`. Node has two such
+ * limits, Bun has one, and a program may use a `fetch` with a limit.
  */
 export function ownLimitOf(fault: unknown): string | undefined {
   const isLimit = causesOf(fault).some(

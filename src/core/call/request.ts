@@ -299,7 +299,7 @@ export function buildFreeRoute(
     throw invalidRequest([{ field: 'method', message: `must be one of ${methods.join(', ')}` }]);
   }
   if (!path.startsWith('/') || /[\\#{}]|(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path)) {
-    const message = 'must start with a slash and name one place below the base address';
+    const message = 'must start with a slash, without `..`, `#`, `\\` and braces';
     throw invalidRequest([{ field: 'path', message }]);
   }
   const line = `${method} ${path as `/${string}`}` as const; // checked above

@@ -294,12 +294,12 @@ class PageLoader<T> {
     this.#latest = this.parts.fetch(query);
     const raw = (await this.#latest) as RawPage; // as: read by `readList()`
     if (at.before && isRepeated(raw, at.before)) {
-      throw this.#loopError('page');
+      throw this.#loopError('sent the same page twice');
     }
     if (raw.items.length > 0) {
       this.#lastFilled = Math.max(this.#lastFilled, at.index);
     } else if (at.index - this.#lastFilled >= maxEmptyPages) {
-      throw this.#loopError('empty page');
+      throw this.#loopError(`sent ${maxEmptyPages} empty pages in a row`);
     }
     return new ListPage<T>(this, query, at, raw);
   }
@@ -315,7 +315,7 @@ class PageLoader<T> {
       return;
     }
     if ((this.#seen.get(cursor) ?? index) !== index) {
-      throw this.#loopError('cursor');
+      throw this.#loopError('sent the same cursor twice');
     }
     this.#seen.set(cursor, index);
     if (this.#seen.size > maxCursors) {
@@ -324,10 +324,10 @@ class PageLoader<T> {
     }
   }
 
-  #loopError(what: string): UnexpectedResponseError {
+  #loopError(problem: string): UnexpectedResponseError {
     const { method, path } = this.#route;
     return new UnexpectedResponseError(
-      `${method} ${path} sent the same ${what} twice, so the list would never end. Its items so far are complete up to there.`,
+      `${method} ${path} ${problem}, so the list would never end. The items before that page are complete.`,
       { code: 'PAGINATION_LOOP', method, path, outcome: 'rejected' },
     );
   }

@@ -220,7 +220,7 @@ export class Download {
     }
     const { totalBytes = 'unknown' } = this.#range ?? {};
     const message = `The download of ${this.#source.fileId} failed again and again, the last time after ${this.#received} of ${totalBytes} bytes. Try again later.`;
-    return new ConnectionError(message, { code: 'DOWNLOAD_FAILED', outcome: 'unknown', cause });
+    return new ConnectionError(message, { code: 'DOWNLOAD_FAILED', outcome: 'rejected', cause });
   }
 }
 
@@ -249,7 +249,7 @@ async function* chunksOf(response: Response, idle: IdleTimeout): AsyncGenerator<
 }
 
 function brokenError(message: string, cause?: unknown): ConnectionError {
-  return new ConnectionError(message, { code: 'DOWNLOAD_BROKEN', outcome: 'unknown', cause });
+  return new ConnectionError(message, { code: 'DOWNLOAD_BROKEN', outcome: 'rejected', cause });
 }
 
 function pauseMs(error: unknown, failures: number): number {

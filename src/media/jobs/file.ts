@@ -187,7 +187,7 @@ function isExpired(error: unknown): boolean {
 function connectionError(fileId: string, cause: unknown): ConnectionError {
   return new ConnectionError(`The file ${fileId} could not be downloaded. Try again.`, {
     code: 'DOWNLOAD_FAILED',
-    outcome: 'unknown',
+    outcome: 'rejected', // a read has no effect
     cause,
   });
 }

@@ -45,7 +45,7 @@ export class CountedPoller implements ProjectPart {
     return this.#clock.now() < this.#chargedUntil;
   }
 
-  /** Has it nothing to remember: no check in the line or in the last minute, no 429 of late? */
+  /** May the poller be dropped? It has no queued check, none in the last minute, and no recent 429. */
   get isIdle(): boolean {
     return this.#queued === 0 && this.#clock.now() >= Math.max(this.#nextAt, this.#suspectUntil);
   }

@@ -11,21 +11,21 @@ export async function* watch(
   given: WaitOptions | undefined,
 ): AsyncGenerator<FileUpdate, void, undefined> {
   const options = readWaitOptions(given);
-  const left = new AbortController();
-  const stopListening = onAbort(options.signal, () => left.abort(options.signal?.reason));
+  const stopped = new AbortController();
+  const stopListening = onAbort(options.signal, () => stopped.abort(options.signal?.reason));
   const updates: FileUpdate[] = [];
-  const signal = new Notifier();
+  const changes = new Notifier();
   const onUpdate = (update: FileUpdate) => {
     updates.push(update);
-    signal.notify();
+    changes.notify();
     callSafely(() => options.onUpdate?.(update));
   };
   const end: { isOver: boolean; failure?: { reason: unknown } } = { isOver: false };
   const close = () => {
     end.isOver = true;
-    signal.notify();
+    changes.notify();
   };
-  void wait({ ...options, signal: left.signal, onUpdate }).then(close, (reason: unknown) => {
+  void wait({ ...options, signal: stopped.signal, onUpdate }).then(close, (reason: unknown) => {
     end.failure = { reason };
     close();
   });
@@ -35,7 +35,7 @@ export async function* watch(
       if (update) {
         yield update;
       } else if (!end.isOver) {
-        await signal.wait();
+        await changes.wait();
       } else if (end.failure && !isReported(end.failure.reason)) {
         throw end.failure.reason;
       } else {
@@ -44,7 +44,7 @@ export async function* watch(
     }
   } finally {
     stopListening();
-    left.abort();
+    stopped.abort();
   }
 }
 

@@ -156,7 +156,7 @@ export function columnsOf(
   const twice = fields.find((field, at) => field && fields.indexOf(field) < at);
   if (twice) {
     throw invalidColumns(
-      `Two columns would be the field \`${twice}\`. Give one another name, or drop it: \`columns: { "…": null }\`. ${joinNames(names)}`,
+      `Two columns map to the field \`${twice}\`. Rename one of them, or drop it: \`columns: { "…": null }\`. ${joinNames(names)}`,
     );
   }
   if (isFile) {

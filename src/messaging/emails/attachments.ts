@@ -116,11 +116,11 @@ function contentProblem(content: string, filename: unknown): string | undefined 
   if (isOtherBase64(text)) {
     return "must be base64 with `+` and `/`, padded with `=`; got another form of it: `Buffer.from(content, 'base64')` reads both";
   }
-  const isPath =
+  const isPlainText =
     !isBase64 &&
     /[\s<>{}]/.test(content.trim()) &&
     !/^([a-z]:|\\\\|file:|[~.]?[\\/])/i.test(content);
-  return isPath
+  return isPlainText
     ? 'must be bytes, a Blob or base64; got a text: `new TextEncoder().encode(text)` makes bytes of it'
     : 'must be bytes, a Blob or base64, not a path: `await attachment(path)` of `postreel/node` reads the file';
 }

@@ -302,12 +302,12 @@ class EachRun<Fields extends object> {
    * `from` is not mailed: it is only remembered, so that later rows are compared with it.
    */
   async begin({ row, index }: Row<Fields>): Promise<void> {
-    const isRead = index < this.#from;
-    if (isRead && this.#once === undefined) {
+    const isBeforeFrom = index < this.#from;
+    if (isBeforeFrom && this.#once === undefined) {
       return; // without `once`, later rows are not compared with the rows before `from`
     }
     const mail = await this.#buildMail(row, index);
-    if (isRead) {
+    if (isBeforeFrom) {
       if ('body' in mail && !this.#mailed.has(mail.identity)) {
         this.#remember(mail, undefined);
       }

@@ -323,7 +323,7 @@ class DeployRun {
     );
     const missing = new Set<string>();
     for (const template of new Set(named.map((one) => one.template))) {
-      if (await isGone(this.#parts.templates.get(template, this.#options))) {
+      if (await failsWithNotFound(this.#parts.templates.get(template, this.#options))) {
         missing.add(template);
       }
     }
@@ -483,12 +483,12 @@ class DeployRun {
       await this.#update(id, { name: versionName(name, mark, 'switching') });
     }
     for (const one of interrupted) {
-      await isGone(this.#update(one.id, { name: versionName(name, one.mark) }));
+      await failsWithNotFound(this.#update(one.id, { name: versionName(name, one.mark) }));
     }
     const from = new Date();
     for (const one of old) {
       disabled.push(one);
-      await isGone(this.#update(one.id, { enabled: false }));
+      await failsWithNotFound(this.#update(one.id, { enabled: false }));
     }
     await this.#update(id, { enabled: true });
     const to = new Date();
@@ -517,7 +517,7 @@ class DeployRun {
     const stays = on[0]?.id;
     if (this.#settings.enable === true && isOn) {
       for (const other of on.slice(1)) {
-        await isGone(this.#update(other.id, { enabled: false }));
+        await failsWithNotFound(this.#update(other.id, { enabled: false }));
       }
     }
     const others = versions.filter((version) => version.id !== id);
@@ -668,8 +668,11 @@ class DeployRun {
   }
 
   async #findReasonToKeep(version: Version, wasThere: boolean): Promise<string | undefined> {
-    if (version.isOn || version.state === 'switching') {
+    if (version.isOn) {
       return 'It is on.';
+    }
+    if (version.state === 'switching') {
+      return 'A switch to it is not finished.';
     }
     const isDraft = version.state === 'draft';
     if (isDraft && (!wasThere || version.mark !== this.#mark)) {
@@ -726,7 +729,7 @@ class DeployRun {
   }
 
   async #remove(id: string): Promise<void> {
-    await isGone(this.#parts.workflows.delete(id, this.#options));
+    await failsWithNotFound(this.#parts.workflows.delete(id, this.#options));
   }
 }
 
@@ -754,8 +757,8 @@ function idOf(record: unknown): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Whether a call fails with a 404. Rethrows any other error. */
-async function isGone(call: PromiseLike<unknown>): Promise<boolean> {
+/** Runs a call. Returns whether it failed with a 404, and rethrows any other error. */
+async function failsWithNotFound(call: PromiseLike<unknown>): Promise<boolean> {
   try {
     await call;
     return false;
