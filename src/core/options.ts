@@ -346,13 +346,13 @@ export const requestOptions: OptionKinds<Omit<RequestOptions, 'once'>> = {
 };
 
 // Each prefetched page is held in memory.
-const maxAhead = 100;
+const maxPrefetch = 100;
 
 /** The options of a list. */
 const listOptions: OptionKinds<ListOptions> = {
   ...requestOptions,
   once: anything(), // its own check has a better message
-  prefetch: wholeNumber(0, maxAhead),
+  prefetch: wholeNumber(0, maxPrefetch),
 };
 
 /** Checks and copies the options of a call. `own` are the options of one method only. */

@@ -37,12 +37,12 @@ export function redisJournal(redis: RedisClient, options?: RedisJournalOptions):
     async swap(key, from, to) {
       // A leading letter distinguishes a value from no value.
       const encodeValue = (value: string | undefined) => (value === undefined ? '-' : `+${value}`);
-      const stands = await runJournalScript(scripts.swap, [
+      const current = await runJournalScript(scripts.swap, [
         key,
         encodeValue(from),
         encodeValue(to),
       ]);
-      return typeof stands === 'string' ? stands : undefined;
+      return typeof current === 'string' ? current : undefined;
     },
     async get(key) {
       const found = (await runJournalScript(scripts.get, [key])) as [string, string] | []; // as: the script's result

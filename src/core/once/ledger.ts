@@ -142,17 +142,17 @@ export class Ledger {
 
   /** Reads the entry under a key. A pending write of this process to that key is done first. */
   async find(storeKey: string): Promise<StoredEntry | undefined> {
-    this.#sweepNowAndThen();
+    this.#sweepIfDue();
     if (this.#pending.has(storeKey)) {
       await this.#write(storeKey);
     }
-    const item = await this.#asked((store) => store.get(storeKey));
+    const item = await this.#ask((store) => store.get(storeKey));
     this.#writePostponed(); // the store is available again
     if (!item) {
       this.#seen.delete(storeKey);
       return undefined;
     }
-    return this.#aged(parseItem(item) ?? refuseUnreadable(storeKey));
+    return this.#withAge(parseItem(item) ?? refuseUnreadable(storeKey));
   }
 
   /**
@@ -171,7 +171,7 @@ export class Ledger {
       await this.#pause(pauseMs);
       try {
         await this.#write(storeKey); // first finish a pending change, which may take back an earlier claim
-        const stored = await this.#asked((store) => store.swap(storeKey, replaced?.text, text));
+        const stored = await this.#ask((store) => store.swap(storeKey, replaced?.text, text));
         return stored === text ? { storeKey, entry: claim, text, ageMs: 0 } : undefined;
       } catch (error) {
         failure = error;
@@ -215,7 +215,7 @@ export class Ledger {
 
   /** Removes an entry, unless another process has changed it. Resolves to whether the key is free now. */
   async remove({ storeKey, text }: StoredEntry): Promise<boolean> {
-    return (await this.#asked((store) => store.swap(storeKey, text, undefined))) === undefined;
+    return (await this.#ask((store) => store.swap(storeKey, text, undefined))) === undefined;
   }
 
   /** Resolves when every pending write is done; rejects if one fails. */
@@ -229,11 +229,11 @@ export class Ledger {
   async *entries(prefix: string): AsyncGenerator<StoredEntry, void, undefined> {
     for (let after: string | undefined; ;) {
       const page = { after, limit: pageSize };
-      const items = await this.#asked((store) => store.list(prefix, page));
+      const items = await this.#ask((store) => store.list(prefix, page));
       for (const item of items) {
         const one = parseItem(item);
         if (one) {
-          yield this.#aged(one);
+          yield this.#withAge(one);
         }
       }
       after = items.at(-1)?.key;
@@ -245,7 +245,7 @@ export class Ledger {
 
   // The age of a claim is the larger of two: the age in the store, and the time since this process first read
   // the same text, by the local clock. A test may replace the local clock by a fake one.
-  #aged(one: StoredEntry): StoredEntry {
+  #withAge(one: StoredEntry): StoredEntry {
     if (one.entry.state !== 'claimed') {
       this.#seen.delete(one.storeKey);
       return one;
@@ -335,7 +335,7 @@ export class Ledger {
     ) {
       const { expected, target, attempted } = pending;
       attempted.add(target);
-      const stored = await this.#asked((store) => store.swap(storeKey, expected, target));
+      const stored = await this.#ask((store) => store.swap(storeKey, expected, target));
       this.#isFailing = false;
       if (this.#pending.get(storeKey) !== pending) {
         continue; // a concurrent `#write` of this key has settled the change
@@ -363,7 +363,7 @@ export class Ledger {
     );
   }
 
-  #sweepNowAndThen(): void {
+  #sweepIfDue(): void {
     const { clock, keepMs } = this.#parts;
     const isDue = clock.now() - (this.#sweptAt ?? Number.NEGATIVE_INFINITY) >= sweepEveryMs;
     if (isDue && Number.isFinite(keepMs)) {
@@ -376,12 +376,12 @@ export class Ledger {
   async #sweep(): Promise<void> {
     const { keepMs, scopes, owner, service } = this.#parts;
     const storeKey = `swept/${scopes[0] ?? ''}/${service.name}`;
-    const last = await this.#asked((store) => store.get(storeKey));
+    const last = await this.#ask((store) => store.get(storeKey));
     const turn = JSON.stringify(crypto.randomUUID());
     if (last && last.ageMs < sweepEveryMs) {
       return;
     }
-    if ((await this.#asked((store) => store.swap(storeKey, last?.value, turn))) !== turn) {
+    if ((await this.#ask((store) => store.swap(storeKey, last?.value, turn))) !== turn) {
       return;
     }
     for (const scope of scopes) {
@@ -401,13 +401,13 @@ export class Ledger {
     }
   }
 
-  async #asked<T>(ask: (store: JournalStore) => Promise<T>): Promise<T> {
+  async #ask<T>(request: (store: JournalStore) => Promise<T>): Promise<T> {
     const { store, clock } = this.#parts;
     try {
       if (store.load) {
         await store.load(); // loading a large file takes longer than `maxAnswerMs`
       }
-      return await answerWithin(ask(store), maxAnswerMs, { onLate: () => undefined, clock });
+      return await answerWithin(request(store), maxAnswerMs, { onLate: () => undefined, clock });
     } catch (cause) {
       if (isPostreelError(cause)) {
         throw cause; // its message already says what to do

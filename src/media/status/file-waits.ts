@@ -46,9 +46,9 @@ export class FileWaits implements JobHost {
   #gone(fileId: string, failure: NotFoundError): NotFoundError {
     const { connection, ledger, slots } = this.#parts;
     slots.noteStatus(fileId, true);
-    const isOfJournal = ledger?.hasRead(fileId) ?? false;
+    const isInJournal = ledger?.hasRead(fileId) ?? false;
     const { baseUrl } = connection.settings;
-    return isOfJournal ? unknownToService(fileId, baseUrl, failure) : failure;
+    return isInJournal ? unknownToService(fileId, baseUrl, failure) : failure;
   }
 
   async #wait(

@@ -203,8 +203,8 @@ export function proposeRead(name: string): string {
 
 /** Refuses columns of the option `columns` that are missing. */
 function requireNamed(names: readonly string[], { named }: ColumnRules): void {
-  const there = new Set(names.map(keyOf));
-  const missing = [...named.keys()].find((key) => !there.has(key));
+  const present = new Set(names.map(keyOf));
+  const missing = [...named.keys()].find((key) => !present.has(key));
   if (missing !== undefined) {
     throw invalidColumns(`\`columns\` names "${missing}", which is not there. ${joinNames(names)}`);
   }

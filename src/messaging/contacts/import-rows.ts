@@ -365,9 +365,10 @@ class ObjectRows {
     );
     const isRecordRow = layout.isRecord || (isOneRecord && layout.hasOwnSubscription);
     const { subscribedIndex, subscription } = layout;
-    const said = values[subscribedIndex];
+    const statement = values[subscribedIndex];
     const isRead = subscription?.read !== undefined || subscription?.isInverted;
-    const word = said === undefined ? undefined : isRead ? textOf(said) : wordOf(said);
+    const word =
+      statement === undefined ? undefined : isRead ? textOf(statement) : wordOf(statement);
     const row = { cells, word, isRecord: isRecordRow };
     const checks = { rules: this.#rules, dates: this.#dates, mayBeDamaged: true };
     const checked = checkRow(row, layout, checks);

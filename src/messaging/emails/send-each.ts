@@ -642,8 +642,8 @@ function entriesOf(field: string, given: unknown): [string, unknown][] {
  */
 function emailIdOf(answer: unknown): string {
   const { emails, ...more } = Object(answer) as Record<string, unknown>; // the response may be of any type
-  const saysMore = Object.keys(more).some((name) => name !== 'success');
-  if (!Array.isArray(emails) || (emails.length === 0 && !saysMore)) {
+  const hasOtherFields = Object.keys(more).some((name) => name !== 'success');
+  if (!Array.isArray(emails) || (emails.length === 0 && !hasOtherFields)) {
     return '';
   }
   const [first] = emails as unknown[];

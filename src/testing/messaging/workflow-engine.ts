@@ -72,8 +72,8 @@ export function cancelExecution(scope: Scope, execution: WorkflowExecution): voi
   end(scope, execution, 'CANCELLED');
 }
 
-/** More steps without a pause are a circle. */
-const longestWalk = 1000;
+/** More steps than this without a pause count as an endless loop. */
+const maxStepsInWalk = 1000;
 
 function isStartedBy({ enabled, triggerType, triggerConfig }: Workflow, name: string): boolean {
   return enabled && triggerType === 'EVENT' && triggerConfig.eventName === name;
@@ -83,8 +83,8 @@ function walk(run: Run, stepId: string | undefined): void {
   let next = stepId;
   for (let steps = 0; next !== undefined; steps += 1) {
     try {
-      if (steps === longestWalk) {
-        throw new Error('The steps go round without a pause.');
+      if (steps === maxStepsInWalk) {
+        throw new Error('The steps form a loop without a pause.');
       }
       next = takeStep(run, next);
     } catch (error) {
