@@ -97,7 +97,7 @@ export function nameVariables(
   const sentences: Readonly<Record<string, string>> = {
     BASE_URL_MISSING: unset,
     API_KEY_MISSING: unset,
-    PLAIN_HTTP: `A secret key must not travel over plain http, where others can read it. Set ${String(names[0])} to an https address.`,
+    PLAIN_HTTP: `A secret key must not be sent over plain http, where others can read it. Set ${String(names[0])} to an https address.`,
   };
   const { code, outcome } = error;
   const sentence = sentences[code];

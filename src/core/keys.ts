@@ -84,7 +84,7 @@ function guardBrowser(prefixes: KeyPrefixes | undefined): void {
 /** The error for a secret key that would be sent over plain http. */
 function plainHttpError(): ConfigurationError {
   return keyError(
-    'A secret key must not travel over plain http, where others can read it. Use an https address, or set `dangerouslyAllowPlainHttp`.',
+    'A secret key must not be sent over plain http, where others can read it. Use an https address, or set `dangerouslyAllowPlainHttp`.',
     'PLAIN_HTTP',
   );
 }
@@ -92,7 +92,7 @@ function plainHttpError(): ConfigurationError {
 /** The error for a password or a session that would be sent over plain http. */
 export function plainHttpSessionError(): ConfigurationError {
   return keyError(
-    'A password or a session must not travel over plain http, where others can read it. Use an https address, or set `dangerouslyAllowPlainHttp`.',
+    'A password or a session must not be sent over plain http, where others can read it. Use an https address, or set `dangerouslyAllowPlainHttp`.',
     'PLAIN_HTTP',
   );
 }

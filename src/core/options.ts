@@ -218,7 +218,7 @@ function refuseUnknown(
 
 // If `once` were silently ignored, nothing would prevent a duplicate.
 function misplacedOnceError({ name }: OptionOwner): Error {
-  const message = `is not an option of ${name}: it is the key of one call. A mailing has it in \`sendEach()\`, a queue has \`name\``;
+  const message = `is not an option of ${name}: it is the key of one call. To prevent duplicates, pass \`once\` to \`sendEach()\`, or \`name\` to a queue`;
   return invalidRequest([{ field: 'once', message }]);
 }
 

@@ -92,7 +92,7 @@ async function loadApi(): Promise<typeof OpenTelemetry> {
 
 function missingError(cause: unknown): never {
   throw new ConfigurationError(
-    '`postreel/otel` needs `@opentelemetry/api` 1.3 or later. Install it beside `postreel`.',
+    '`postreel/otel` needs `@opentelemetry/api` 1.3 or later. Install it next to `postreel`.',
     { code: 'OPENTELEMETRY_MISSING', cause },
   );
 }

@@ -429,9 +429,9 @@ describe('`projects.regenerateKeys()` with `swapKey`', () => {
   });
 
   it.each([
-    ['the answer shows none', {}, 'no new key found'],
-    ['it is the public one', { publicKey: 'pk_live_new' }, 'no new key found'],
-    ['it is the old one', { secretKey: 'sk_test_key' }, 'no new key found'],
+    ['the answer shows none', {}, 'No new key was found in the response'],
+    ['it is the public one', { publicKey: 'pk_live_new' }, 'No new key was found in the response'],
+    ['it is the old one', { secretKey: 'sk_test_key' }, 'No new key was found in the response'],
   ])('warns and keeps the old key if %s', async (_, answer, words) => {
     const { client, requests } = scripted([() => Response.json(answer)]);
     const warnings: string[] = [];

@@ -210,7 +210,7 @@ describe('a call that waits for the rate limit', () => {
       method: 'GET',
       path: '/contacts/con_3',
       message:
-        'The rate limit leaves no room in time: about 1 s to wait. Try again later, or allow a longer `deadline`.',
+        'The rate limit is used up: the call would wait about 1 s. Try again later, or allow a longer `deadline`.',
     });
     expect(call.outcome).toBe('not-sent');
     expect(requests).toHaveLength(2);
@@ -404,7 +404,7 @@ describe('a 429', () => {
     await passes(100);
     expect((await hasty).error).toMatchObject({
       code: 'QUEUE_TIMEOUT',
-      message: expect.stringContaining('The service asked to wait, for about 5 s') as string,
+      message: expect.stringContaining('The service asked clients to wait about 5 s') as string,
     });
     await passes(10_000);
     expect((await patient).error).toBeUndefined();

@@ -97,7 +97,7 @@ describe('a call with `once`', () => {
       code: 'ONCE_CONFLICT',
       outcome: 'not-sent',
       message: expect.stringMatching(
-        /may have taken effect\. Repeat it with the original content .* Use another key only if/,
+        /may have taken effect\. Repeat it with the original content .* Use another key only for/,
       ) as string,
     });
     expect(fake.requests).toHaveLength(before);

@@ -70,7 +70,7 @@ describe('`once` where it could not prevent a duplicate', () => {
   it('is rejected in the options of a queue, which has a name', async () => {
     const failure = await failureOf(() => iterateAll(media.queue([film], { once } as object)));
     expect(failure).toMatchObject({ name: 'InvalidRequestError' });
-    expect(String(failure)).toContain('a queue has `name`');
+    expect(String(failure)).toContain('`name` to a queue');
   });
 });
 

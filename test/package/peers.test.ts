@@ -55,7 +55,7 @@ const failingCalls = [
   ],
   [
     `OTEL.instrument({})`,
-    '`postreel/otel` needs `@opentelemetry/api` 1.3 or later. Install it beside `postreel`.',
+    '`postreel/otel` needs `@opentelemetry/api` 1.3 or later. Install it next to `postreel`.',
   ],
   [
     `TESTING.createFakeMedia().handlers()`,

@@ -6,7 +6,7 @@ import type { Outcome } from '../errors.js';
  *
  * | how the attempt ended                                        | outcome                  |
  * | ------------------------------------------------------------ | ------------------------ |
- * | refused before `fetch` had it: checks, key, queue, deadline  | not-sent                 |
+ * | rejected before `fetch` was called: checks, key, deadline     | not-sent                 |
  * | no response; the connection could not be opened              | not-sent                 |
  * | no response; any other fault, a timeout, an abort            | unknown; a read: rejected |
  * | response cut short, not JSON, or not followed (0, 302, 303)  | unknown; a read: rejected |
@@ -132,7 +132,7 @@ function isBlockedPort(fault: object): boolean {
   return read(fault, 'code') === undefined && read(fault, 'message') === 'bad port';
 }
 
-// Deno has no codes: the phase stands in the message, behind the address that was called.
+// Deno's errors have no code: the message names the phase after the requested URL.
 const denoConnect =
   /^error sending request for url \([^ ]*\): client error \(Connect\): |^Fetch failed: Requests to port \d+ are blocked$/;
 

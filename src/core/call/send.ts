@@ -161,7 +161,8 @@ export class Transport {
     if (key !== undefined) {
       keyring.swap(key);
     } else {
-      events.emit('warning', { method, path, message: 'no new key found: the old one stays' });
+      const message = 'No new key was found in the response, so the client keeps the old key.';
+      events.emit('warning', { method, path, message });
     }
   }
 

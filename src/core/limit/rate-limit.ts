@@ -414,8 +414,8 @@ export function queueTimeoutError(
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const what =
     reason === 'service'
-      ? `The service asked to wait, for about ${seconds} s from now.`
-      : `The rate limit leaves no room in time: about ${seconds} s to wait.`;
+      ? `The service asked clients to wait about ${seconds} s.`
+      : `The rate limit is used up: the call would wait about ${seconds} s.`;
   const { method, path, limitedBy } = request;
   return new RateLimitError(`${what} Try again later, or allow a longer \`${limitedBy}\`.`, {
     code: 'QUEUE_TIMEOUT',

@@ -57,7 +57,7 @@ export function createCallJournal(keys: KeyScope | undefined): CallJournal {
       const isKnown = found !== undefined;
       for (; found; found = await ledger.find(storeKey)) {
         if (isAlive(found)) {
-          const message = `The call ${call} with the key "${key}" is under way. Wait for its end first.`;
+          const message = `The call ${call} with the key "${key}" is still running. Wait until it has ended, then forget the key.`;
           throw new InvalidRequestError(message, { code: 'ONCE_UNDER_WAY', outcome: 'not-sent' });
         }
         await ledger.remove(found);

@@ -50,7 +50,7 @@ export function requireSameContent(
     return;
   }
   throw new InvalidRequestError(
-    `The key "${key}" of ${call} was used with other content before, and that call may have taken effect. Repeat it with the original content to get its response. Use another key only if this is a call in addition, such as another email to the same person.`,
+    `The key "${key}" of ${call} was used with other content before, and that call may have taken effect. Repeat it with the original content to get its response. Use another key only for an additional call, such as a second email to the same person.`,
     { code: 'ONCE_CONFLICT', outcome: 'not-sent' },
   );
 }

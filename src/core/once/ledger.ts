@@ -312,8 +312,8 @@ export class Ledger {
   }
 
   /**
-   * Writes the pending change of a key by compare-and-swap, from the text that is expected to the target, until
-   * none is pending. The text that the store holds afterwards decides. The first line that applies counts:
+   * Writes the pending change of a key by compare-and-swap: replaces the expected text by the target, until no
+   * change is pending. The text that the store holds afterwards decides. The first line that applies counts:
    *
    *     the store holds                          the change
    *     the target                               is done
