@@ -39,20 +39,23 @@ export class MediaNotices {
 
   /** Reports a status that is not in the document. */
   reportUnknownStatus(fileId: string, status: unknown): void {
-    const what = typeof status === 'string' ? `is "${status.slice(0, 60)}"` : 'is no text';
-    this.#reportMismatch('status', `of ${fileId} ${what}, which is not in the document`);
+    const what =
+      typeof status === 'string'
+        ? `is "${status.slice(0, 60)}", which is not in the document`
+        : 'is not a string';
+    this.#reportMismatch('status', `of ${fileId} ${what}`);
   }
 
   /** Reports a status response for a file other than the requested one. */
   reportOtherFile(fileId: string): void {
-    this.#reportMismatch('fileId', `is not ${fileId}, which was asked for`);
+    this.#reportMismatch('fileId', `is not ${fileId}, the requested file`);
   }
 
   /** Warns that calls cannot be sent, or that the journal cannot be reached, and that a queue retries. */
   warnOfSubmitError(failure: unknown): void {
     this.#warnSometimes(
       'NOT_SUBMITTED',
-      `${reasonSentence(failure)} Jobs of queues wait for it, and are submitted then.`,
+      `${reasonSentence(failure)} Queued jobs are kept and submitted when this is over.`,
     );
   }
 
@@ -70,7 +73,7 @@ export class MediaNotices {
     if (this.#mayWarnOfWebhook && isInOwnNetwork(webhook)) {
       this.#mayWarnOfWebhook = false;
       this.warn(
-        `\`webhook\` is at ${new URL(webhook).host}, which the service cannot reach from outside of your network: no callback will come. Give a public URL, such as that of a tunnel; a wait ends without a callback too.`,
+        `\`webhook\` is at ${new URL(webhook).host}, which the service cannot reach from outside of your network: no callback will come. Use a public URL, such as that of a tunnel. Waits also work without the callback.`,
         'WEBHOOK_NOT_PUBLIC',
       );
     }

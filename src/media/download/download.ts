@@ -123,7 +123,7 @@ export class Download {
       }
       const { totalBytes = this.#received } = this.#range ?? {};
       if (this.#received < totalBytes) {
-        throw brokenError('The answer ended too early.');
+        throw brokenError('The response ended too early.');
       }
     } finally {
       idle.stop();
@@ -180,7 +180,7 @@ export class Download {
     if (!isEncoded || isBrowser()) {
       return;
     }
-    const message = `The server sends ${this.#source.fileId} compressed, though it was asked not to: nothing would tell whether all of it came. Nothing was kept.`;
+    const message = `The server sent ${this.#source.fileId} compressed, although the request asked for an uncompressed body. The download could not be checked for completeness, so nothing was saved.`;
     throw new UnexpectedResponseError(message, { code: 'DOWNLOAD_ENCODED', outcome: 'rejected' });
   }
 
@@ -219,7 +219,7 @@ export class Download {
       return cause;
     }
     const { totalBytes = 'unknown' } = this.#range ?? {};
-    const message = `The download of ${this.#source.fileId} failed again and again, the last time after ${this.#received} of ${totalBytes} bytes. Try again later.`;
+    const message = `The download of ${this.#source.fileId} failed repeatedly, the last time after ${this.#received} of ${totalBytes} bytes. Try again later.`;
     return new ConnectionError(message, { code: 'DOWNLOAD_FAILED', outcome: 'rejected', cause });
   }
 }

@@ -48,7 +48,7 @@ export class StreamTarget implements DownloadTarget {
   }
 
   restart(): never {
-    const message = `The file ${this.#fileId} cannot be continued: it changed while it was passed on, or the server does not say which version it is. Start over with a new stream.`;
+    const message = `The download of ${this.#fileId} cannot be resumed: the file changed, or the server compresses it, or sends neither a strong ETag nor Last-Modified. Start over with a new stream.`;
     throw new UnexpectedResponseError(message, { code: 'DOWNLOAD_CHANGED', outcome: 'rejected' });
   }
 }

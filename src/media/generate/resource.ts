@@ -269,7 +269,8 @@ export class Generate implements NamesOf<typeof routes> {
     const key = readOnceKey(options);
     const [job, ...others] = jobs;
     if (!job || others.length > 0) {
-      const message = 'is the key of a single job: make a call for each, they travel together';
+      const message =
+        'is the key of a single job: make one call for each job; calls that you make at the same time can share a request';
       throw invalidRequest([{ field: 'once', message }]);
     }
     return ledgerOf(this.#parts.ledger).onceOf(kind, key, job);

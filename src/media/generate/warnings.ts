@@ -4,7 +4,7 @@ import type { VideoJob, VideoRequest } from './types.js';
 export function videoWarnings({ file, folderId, payload }: VideoRequest): readonly string[] {
   const own =
     file !== undefined && folderId !== undefined
-      ? ['`file` has no effect beside `folderId`: no new folder is made.']
+      ? ['`file` has no effect together with `folderId`: no new folder is made.']
       : [];
   const brands = new Set(payload.map(({ brandId }) => brandId));
   const mixed =
@@ -25,7 +25,7 @@ function jobWarnings(job: VideoJob, where: string): readonly string[] {
     [
       job.subtitlePresetId,
       job.templateId !== undefined,
-      'subtitlePresetId` has no effect beside `templateId',
+      'subtitlePresetId` has no effect together with `templateId',
     ],
     [
       job.imageAnimationPreset,

@@ -306,7 +306,7 @@ export class JobLedger {
     const given = fileIds.filter((fileId) => fileId !== null);
     if (new Set(given).size < given.length) {
       throw journalError(
-        'Each job has a file of its own: a file id came twice.',
+        'The list contains a file id twice, but each job has a different file.',
         'INVALID_REQUEST',
       );
     }

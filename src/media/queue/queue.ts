@@ -7,7 +7,7 @@ import {
   isPostreelError,
   PartialError,
   PostreelError,
-  reasonOf,
+  reasonSentence,
   type Report,
 } from '../../core/errors.js';
 import type { Generate, SubmittedJob } from '../generate/resource.js';
@@ -400,7 +400,9 @@ export class JobQueue implements MediaQueue {
 
   async #markSaved({ fileId }: GenerationJob): Promise<void> {
     await this.#parts.ledger?.settle(fileId, 'saved').catch((error: unknown) => {
-      this.#parts.notices.warn(`${reasonOf(error)} A file that is saved stays listed as pending.`);
+      this.#parts.notices.warn(
+        `${reasonSentence(error)} The file was saved, but it stays listed as pending.`,
+      );
     });
   }
 
@@ -427,7 +429,7 @@ export class JobQueue implements MediaQueue {
       this.#lostResponses.add(failure);
       if (this.#lostResponses.size === maxLostResponses) {
         this.#parts.notices.warn(
-          'The answers to two calls in a row were lost: their jobs may exist, and each further call may be lost too. Nothing more is submitted until `queue.resume()`; without it the queue ends when the jobs in progress have.',
+          'The responses to two calls in a row were lost: their jobs may exist, and the next responses may be lost too. The queue submits nothing more until `queue.resume()`. Otherwise it ends when the jobs in progress have ended.',
           'UNKNOWN_OUTCOMES',
         );
       }
@@ -436,7 +438,7 @@ export class JobQueue implements MediaQueue {
 
   #lostResponsesError(): PartialError<MediaJob> {
     const { done, failed, read } = this.#counts;
-    const cause = new PostreelError('The answers to two calls in a row were lost.', {
+    const cause = new PostreelError('The responses to two calls in a row were lost.', {
       code: 'OUTCOME_UNKNOWN',
       outcome: 'unknown',
     });
@@ -477,7 +479,7 @@ function isKeyError(error: PostreelError): boolean {
 /** The error of a job that a queue gave up before it was submitted. */
 function queueEndedError(reason: PostreelError): PostreelError {
   return new PostreelError(
-    `The queue gave up before this job was submitted; submit it again once the cause is gone: ${reasonOf(reason)}`,
+    `The queue ended before this job was submitted: ${reasonSentence(reason)} Fix the cause, then submit the job again.`,
     { code: 'QUEUE_ENDED', outcome: 'not-sent', cause: reason },
   );
 }
@@ -485,7 +487,7 @@ function queueEndedError(reason: PostreelError): PostreelError {
 /** The error of a job whose response was lost, and that still waited to be submitted again. */
 function lostResponseError(): PostreelError {
   return new PostreelError(
-    'The answer to the call that submitted this job was lost, and the queue ended before it was submitted again. Look for it in the workspace.',
+    'The response to the call that submitted this job was lost, and the queue ended before it was submitted again. Look for it in the workspace.',
     { code: 'OUTCOME_UNKNOWN', outcome: 'unknown' },
   );
 }

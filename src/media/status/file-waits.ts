@@ -79,7 +79,7 @@ export class FileWaits implements JobHost {
 function unknownToService(fileId: string, baseUrl: string, cause: NotFoundError): NotFoundError {
   const { status, method, path, requestId } = cause;
   return new NotFoundError(
-    `The service at ${baseUrl} does not know the file ${fileId}, which stands in the journal. Was the journal written with another service or account, or with a fake that was restarted? Then use another journal, or \`media.journal.dismiss('${fileId}')\` and another \`name\` or \`once\`.`,
+    `The service at ${baseUrl} does not know the file ${fileId}, which is in the journal. Was the journal written with another service or account, or with a fake that was restarted? Then use another journal, or \`media.journal.dismiss('${fileId}')\` and another \`name\` or \`once\`.`,
     { code: 'FILE_UNKNOWN', outcome: 'rejected', status, method, path, requestId, cause },
   );
 }

@@ -14,7 +14,7 @@ export function isForOtherFile(record: StatusRecord, fileId: string): boolean {
 export function otherFileError(fileId: string): UnexpectedResponseError {
   const { method, path } = routes.status;
   return new UnexpectedResponseError(
-    `${method} ${path} answered for another file than ${fileId}, which was asked for.`,
+    `${method} ${path} returned the status of another file than the requested ${fileId}.`,
     { code: 'UNEXPECTED_RESPONSE', status: 200, method, path, outcome: 'rejected' },
   );
 }

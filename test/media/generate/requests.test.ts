@@ -156,7 +156,7 @@ describe('the request of generate.video', () => {
     const payload = [video({ brandId: 'a' }), video()];
     await client.generate.video({ file: 'Cats', folderId: 'folder_1', payload });
     expect(warnings).toEqual([
-      expect.stringContaining('`file` has no effect beside `folderId`'),
+      expect.stringContaining('`file` has no effect together with `folderId`'),
       expect.stringContaining('mixes brand kits'),
     ]);
   });

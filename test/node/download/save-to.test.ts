@@ -245,7 +245,7 @@ describe('saveTo() over a bad connection', () => {
     expect(error).toMatchObject({
       code: 'DOWNLOAD_FAILED',
       message: expect.stringMatching(
-        /^The download of file_\d+ failed again and again, the last time after \d+ of 500000 bytes\. Try again later\.$/,
+        /^The download of file_\d+ failed repeatedly, the last time after \d+ of 500000 bytes\. Try again later\.$/,
       ) as string,
     });
     // The first connection brought half of the file, and counts as the first of five.

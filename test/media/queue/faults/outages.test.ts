@@ -68,7 +68,7 @@ describe('an outage of the service', () => {
     const told = warnings.filter(({ code }) => code === 'NOT_SUBMITTED');
     expect(told.length).toBeGreaterThanOrEqual(5);
     expect(told.length).toBeLessThanOrEqual(7);
-    expect(told[0]!.message).toContain('Jobs of queues wait for it, and are submitted then.');
+    expect(told[0]!.message).toContain('Queued jobs are kept and submitted when this is over.');
   });
 
   it('before the first response fails the queue at once, because the URL may be mistyped', async () => {

@@ -84,7 +84,7 @@ describe('two calls in a row whose responses are lost', () => {
     expect(result.unknown.map(({ index }) => index)).toEqual([0, 1]);
     expect(fake.files.length).toBe(results.length);
     expect(warnings).toMatchObject([{ code: 'UNKNOWN_OUTCOMES' }]);
-    expect(warnings[0]!.message).toContain('Nothing more is submitted until `queue.resume()`');
+    expect(warnings[0]!.message).toContain('The queue submits nothing more until `queue.resume()`');
   });
 
   it('let the queue continue after `resume()`', async () => {
