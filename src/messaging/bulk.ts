@@ -232,7 +232,7 @@ function isKeyRejected(error: unknown): boolean {
 
 function jobIdMissingError(): UnexpectedResponseError {
   return new UnexpectedResponseError(
-    'The rows were queued, but the answer names no job to wait for. They may have taken effect.',
+    'The rows were queued, but the response has no job id to wait for. They may have taken effect.',
     { code: 'JOB_ID_MISSING', outcome: 'unknown' },
   );
 }

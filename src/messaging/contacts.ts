@@ -576,7 +576,7 @@ async function findByEmail<Fields extends object>(
   }
   if (inexact.length > 1) {
     throw new ConflictError(
-      `${inexact.length} contacts have this email in other upper and lower case letters. Give it exactly as the contact has it, or use the contact's id.`,
+      `${inexact.length} contacts have this email in different capitalization. Pass it exactly as the contact has it, or pass the contact's id.`,
       { code: 'EMAIL_AMBIGUOUS', outcome: 'not-sent' },
     );
   }

@@ -213,7 +213,7 @@ export class CsvReader {
       } else if (end < lastEnd && this.#window < maxRecord) {
         this.#window = Math.min(2 * Math.max(this.#window, end - at), maxRecord);
       } else if (isLast || end < lastEnd || this.#text.length - at > maxRecord) {
-        yield broken('a quote opens a field, and does not end within 1 MB');
+        yield broken('a quoted field is not closed within 1 MB');
       } else {
         break; // the rest of the record is in a later piece
       }
@@ -321,8 +321,7 @@ interface Parsed {
   readonly meta: { readonly cursor: number };
 }
 
-const strayQuote =
-  'a quote that opens a field is followed by something else than the end of the field';
+const strayQuote = 'a quoted field has text after its closing quote';
 
 // Exports of spreadsheets often end with lines that have only separators.
 function isBlank(fields: readonly string[]): boolean {

@@ -165,7 +165,8 @@ function nameWarnings({ name, from }: { name?: unknown; from?: unknown }): reado
 
 function repeatedWarnings(to: unknown): readonly string[] {
   return findRepeated(to).map(
-    (at) => `\`to[${at}]\` is there before: the service sends one email for each time.`,
+    (at) =>
+      `\`to[${at}]\` repeats an earlier recipient: the service sends one email for each entry.`,
   );
 }
 

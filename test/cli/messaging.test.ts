@@ -153,7 +153,10 @@ describe('in a terminal', () => {
       ['contacts', 'import', 'exported.csv', '--columns', 'No=x'],
       place(),
     );
-    expect([missing.code, missing.stderr]).toEqual([4, expect.stringContaining('is not there')]);
+    expect([missing.code, missing.stderr]).toEqual([
+      4,
+      expect.stringContaining('there is no such column'),
+    ]);
   });
 
   it('a wait reports that its checks fail', async () => {

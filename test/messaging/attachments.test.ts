@@ -123,7 +123,7 @@ describe('an attachment without content', () => {
     'is rejected with the path of a file: %j',
     async (attachment) => {
       await expect(send(attachment)).rejects.toThrow(
-        '`attachments[0]` must have the `content` of the file, not where it is',
+        '`attachments[0]` must have the `content` of the file, not its location',
       );
     },
   );
@@ -151,7 +151,8 @@ describe('an attachment without content', () => {
   });
 
   const stream = 'got a stream: read it first, with `await attachment(path)`';
-  const otherBase64 = "got another form of it: `Buffer.from(content, 'base64')` reads both";
+  const otherBase64 =
+    "got base64url, or base64 without padding. Pass the bytes: `Buffer.from(content, 'base64')`";
   const long = Buffer.from(new Uint8Array(61).fill(255));
   it.each<[string, unknown, string]>([
     ['a stream of Node', Readable.from(['a']), stream],

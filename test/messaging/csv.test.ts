@@ -40,14 +40,16 @@ describe('a CSV file', () => {
     const lines = Array.from({ length: 1000 }, (_, at) => `p${at}@b.c,${at === 10 ? '"open' : at}`);
     const report = await imported([`email,note\n${lines.join('\n')}`]);
     expect(report.done).toBe(999);
-    expect(problemsOf(report)).toEqual([[10, expect.stringContaining('line 12: a quote opens')]]);
+    expect(problemsOf(report)).toEqual([
+      [10, expect.stringContaining('line 12: a quoted field is not closed')],
+    ]);
   });
 
   it('has a quoted field with text after its quote: its line fails, with the reason', async () => {
     const report = await imported(['email,note\na@b.c,"x" y\nb@b.c,"z"\nc@b.c,1,2\nd@b.c\n']);
     expect(report.done).toBe(2);
     expect(problemsOf(report)).toEqual([
-      [0, expect.stringContaining('line 2: a quote that opens a field is followed by')],
+      [0, expect.stringContaining('line 2: a quoted field has text after its closing quote')],
       [2, expect.stringContaining('line 4: it has 3 fields; the header has 2')],
     ]);
     expect(report.files).toEqual(['email,note\nb@b.c,z\nd@b.c,\n']);

@@ -84,7 +84,7 @@ const imported: Readonly<Record<string, Imported>> = {
   'salesforce-report.csv': {
     done: 2,
     contacts: { uma: { Phone: '555-0101', 'Phone 2': '555-0102' } },
-    warnings: ['The column "Phone" comes more than once: one of them is imported as "Phone 2".'],
+    warnings: ['The column "Phone" occurs more than once: one of them is imported as "Phone 2".'],
   },
   'stripe-customers.csv': {
     done: 1,
@@ -99,7 +99,7 @@ const imported: Readonly<Record<string, Imported>> = {
   'one-stray-quote.csv': {
     done: 2,
     contacts: { ann: { note: 'fine' }, bob: null },
-    failed: ['line 3: a quote that opens a field'],
+    failed: ['line 3: a quoted field has text after its closing quote'],
   },
   'one-comma-too-many.csv': {
     done: 2,
@@ -218,7 +218,7 @@ describe('a file from another program', () => {
     ['excel-sep-line.csv', 'its fields are not separated by commas alone'],
     ['mailchimp.csv', 'its column of addresses is not called `email`'],
     ['salesforce-report.csv', 'a column comes twice'],
-    ['one-stray-quote.csv', 'line 3: a quote that opens a field'],
+    ['one-stray-quote.csv', 'line 3: a quoted field has text after its closing quote'],
   ])('contacts.import(%s) is rejected if the service could misread it', async (name, words) => {
     const { fake, messaging } = scene();
     const call = messaging.contacts.import(bytesOf(name));

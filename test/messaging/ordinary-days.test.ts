@@ -167,7 +167,11 @@ describe('an import of many rows', () => {
   });
 
   it.each<[string, Record<string, string | null>, string]>([
-    ['a column that is not there', { Name: 'name' }, '`columns` names "name", which is not there'],
+    [
+      'a column that is not there',
+      { Name: 'name' },
+      '`columns` names "name", but there is no such column',
+    ],
     [
       'two columns onto one field',
       { mail: 'email', 'E-Mail': 'email' },
@@ -339,7 +343,7 @@ describe('addresses', () => {
   it('that are listed twice emit a warning, because the service mails both', async () => {
     const { messaging, warnings } = scene();
     await messaging.send({ ...mail, to: [to, 'bea@example.com', 'Ann <ANN@example.com>'] });
-    expect(warnings).toEqual([expect.stringContaining('`to[2]` is there before')]);
+    expect(warnings).toEqual([expect.stringContaining('`to[2]` repeats an earlier recipient')]);
   });
 
   it('that are missing in the response are named in a warning', async () => {

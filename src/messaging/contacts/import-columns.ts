@@ -206,7 +206,9 @@ function requireNamed(names: readonly string[], { named }: ColumnRules): void {
   const present = new Set(names.map(keyOf));
   const missing = [...named.keys()].find((key) => !present.has(key));
   if (missing !== undefined) {
-    throw invalidColumns(`\`columns\` names "${missing}", which is not there. ${joinNames(names)}`);
+    throw invalidColumns(
+      `\`columns\` names "${missing}", but there is no such column. ${joinNames(names)}`,
+    );
   }
 }
 
@@ -321,7 +323,7 @@ function findEmailColumn(
       throw invalidRequest([{ field: 'email', message: `is missing. ${joinNames(names)}` }]);
     }
     throw invalidColumns(
-      `There is no column \`email\`. Name yours: \`columns: { "…": 'email' }\`. If this is one column of several, name what separates them: \`separator: ';'\`. ${joinNames(names)}`,
+      `There is no column \`email\`. Name yours: \`columns: { "…": 'email' }\`. If several columns were read as one, set their separator: \`separator: ';'\`. ${joinNames(names)}`,
     );
   }
   if (others.length > 0) {
@@ -359,7 +361,7 @@ function makeUnique(header: readonly string[], warn: (message: string) => void):
     }
     const other = `${name} ${number}`;
     seen.add(other);
-    warn(`The column "${name}" comes more than once: one of them is imported as "${other}".`);
+    warn(`The column "${name}" occurs more than once: one of them is imported as "${other}".`);
     return other;
   });
 }
@@ -370,7 +372,9 @@ function requireFreeNames(dataNames: readonly string[], fields: readonly (string
     const key = keyOf(name);
     const field = `data.${name}`;
     if (fields.includes(name) || key === 'email') {
-      throw invalidRequest([{ field, message: 'is a field of the row too: keep one of them' }]);
+      throw invalidRequest([
+        { field, message: 'is also a field of the row: keep only one of them' },
+      ]);
     }
     if (key === 'subscribed' || key === '') {
       throw invalidRequest([{ field, message: 'cannot be a custom field of an import' }]);

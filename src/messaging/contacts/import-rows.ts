@@ -532,7 +532,7 @@ function checkRow(
   }
   const damaged = mayBeDamaged ? cells.findIndex((cell) => cell.includes('\uFFFD')) : -1;
   if (damaged >= 0) {
-    const message = 'holds U+FFFD: it was read in a wrong encoding';
+    const message = 'contains U+FFFD, so the file was read in the wrong encoding';
     return { field: fields[damaged] ?? '', message };
   }
   dates.check(fields, cells);

@@ -214,8 +214,8 @@ function isNotFound({ error }: RowResult): boolean {
 
 function rowFailedError(jobId: string, entry: RowResult): PostreelError {
   const { error } = entry;
-  const why = typeof error === 'string' && error !== '' ? error : 'it gives no reason';
-  return new PostreelError(`Job ${jobId} did not take this row: ${why}`, {
+  const why = typeof error === 'string' && error !== '' ? error : 'the service gave no reason';
+  return new PostreelError(`Job ${jobId} rejected this row: ${why}`, {
     code: 'ROW_FAILED',
     outcome: 'rejected',
     details: entry,

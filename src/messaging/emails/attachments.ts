@@ -79,7 +79,7 @@ function missingProblems(file: Readonly<Record<string, unknown>>): readonly Atta
   const { path, href } = file;
   if ([path, href].some((place) => typeof place === 'string' && !/^https?:/i.test(place))) {
     const message =
-      'must have the `content` of the file, not where it is: `await attachment(path)` of `postreel/node` reads it';
+      'must have the `content` of the file, not its location: `await attachment(path)` of `postreel/node` reads it';
     return [{ path: [], message }];
   }
   const names = Object.keys(file).filter((name) => file[name] !== undefined);
@@ -114,7 +114,7 @@ function contentProblem(content: string, filename: unknown): string | undefined 
     return 'must be the content of the file, not its address: fetch it first, and give its bytes';
   }
   if (isOtherBase64(text)) {
-    return "must be base64 with `+` and `/`, padded with `=`; got another form of it: `Buffer.from(content, 'base64')` reads both";
+    return "must be base64 with `+` and `/`, padded with `=`; got base64url, or base64 without padding. Pass the bytes: `Buffer.from(content, 'base64')`";
   }
   const isPlainText =
     !isBase64 &&

@@ -472,7 +472,7 @@ class EachRun<Fields extends object> {
 }
 
 const otherContent =
-  'has other content than an earlier row of this address. Give this row a separate `once`. Leave the rows that were mailed without one unchanged: with a `once` they would be mailed again.';
+  'has different content from an earlier row with this address. Give this row a separate `once`. Leave the rows that were mailed without one unchanged: with a `once` they would be mailed again.';
 
 function subscribedWarning(subscribed: boolean): string {
   return subscribed
@@ -579,7 +579,7 @@ function transientDataOf(common: unknown, own: unknown): Readonly<Record<string,
       toCanonicalJson(valueOf(shared.get(name))) !== toCanonicalJson(valueOf(value)),
   );
   if (different.length > 0) {
-    const message = 'has another value in this record than in the common `data`';
+    const message = 'has a different value in this record and in the common `data`';
     throw invalidRequest(different.map(([name]) => ({ field: `data.${name}`, message })));
   }
   const added = fields.filter(([name]) => !shared.has(name));

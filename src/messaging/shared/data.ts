@@ -9,7 +9,7 @@ export const reservedKeys: Readonly<Record<ReservedKey, string>> = {
   id: "it is the contact's id",
   svc_id: 'the service uses it itself',
   svc_email: 'the service uses it itself',
-  email: 'use the `email` field beside `data`',
+  email: 'use the `email` field next to `data`',
   unsubscribeUrl: 'the service sets it',
   subscribeUrl: 'the service sets it',
   manageUrl: 'the service sets it',

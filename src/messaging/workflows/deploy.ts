@@ -309,7 +309,7 @@ class DeployRun {
     if (foreign) {
       const { name, trigger } = this.#definition;
       throw new InvalidRequestError(
-        `Workflow ${foreign.id} is called "${name}" and starts with "${trigger.event}" too, and was not deployed from here. Deploy with \`{ replaces: '${foreign.id}' }\` to take its place, or rename it.`,
+        `Workflow ${foreign.id} has the same name "${name}" and the same event "${trigger.event}", but \`deploy()\` did not create it. To replace it, deploy with \`{ replaces: '${foreign.id}' }\`; to keep it, rename it.`,
         { code: 'WORKFLOW_EXISTS', details: { workflowId: foreign.id } },
       );
     }
@@ -393,7 +393,7 @@ class DeployRun {
     const differences = differencesOf(this.#definition, graph);
     if (differences.length > 0) {
       throw notAsDeployedError(
-        `did not make it as it was sent: ${joinTexts(differences)}`,
+        `did not store the workflow as it was sent: ${joinTexts(differences)}`,
         differences,
       );
     }
@@ -614,10 +614,10 @@ class DeployRun {
     const { on, remains } = details;
     const state =
       on === undefined
-        ? 'Which version is on could not be found out'
+        ? 'It is unknown which version is on'
         : on.length === 0
-          ? 'No version of it is on'
-          : `On is ${joinTexts(on.map((id) => `workflow ${id}`))}`;
+          ? 'No version is on'
+          : `Currently on: ${joinTexts(on.map((id) => `workflow ${id}`))}`;
     const left = remains.length > 0 ? ` These remain: ${joinTexts(remains)}.` : '';
     const cause = messageOf(failure).replace(/\.?$/, '.');
     return new PostreelError(
@@ -687,10 +687,12 @@ class DeployRun {
       ? isPartOf(content, this.#content)
       : markOf(content) === version.mark;
     if (!isAsDeployed) {
-      return 'It is not as it was deployed: somebody has changed it, or the service has.';
+      return 'It has changed since it was deployed.';
     }
     const active = await this.#countActiveExecutions(version.id);
-    return active > 0 ? `${active} of its executions run.` : undefined;
+    return active > 0
+      ? `It has ${active} active ${active === 1 ? 'execution' : 'executions'}.`
+      : undefined;
   }
 
   // ---- the report
@@ -704,7 +706,7 @@ class DeployRun {
     const drafts = versions.filter(({ state }) => state === 'draft');
     if (drafts.length > 0 && this.#settings.prune !== true) {
       const ids = joinTexts(drafts.map(({ id }) => id));
-      this.#notes.push(`Drafts of deployments that were cut, or still run: ${ids}.`);
+      this.#notes.push(`Drafts of deployments that were interrupted or are still running: ${ids}.`);
     }
   }
 
@@ -738,7 +740,7 @@ const ownCodes: ReadonlySet<string> = new Set(['MARK_DROPPED', 'NOT_AS_DEPLOYED'
 
 function notAsDeployedError(what: string, details?: unknown): PostreelError {
   return new PostreelError(
-    `The service ${what}. The new workflow was removed. What it wants beside our fields goes into \`fields\` and \`config\` of the definition.`,
+    `The service ${what}. The new workflow was removed. If the service requires other fields, set them in \`fields\` and \`config\` of the definition.`,
     { code: 'NOT_AS_DEPLOYED', outcome: 'rejected', details },
   );
 }

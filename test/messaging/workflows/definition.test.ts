@@ -163,7 +163,7 @@ describe('defineWorkflow()', () => {
       'a reserved key, which the service would drop',
       { a: { type: 'UPDATE_CONTACT', data: { email: 'x' } as never, next: 'end' }, end },
       [
-        'steps.a.data.email is reserved, and the service would drop it: use the `email` field beside `data`',
+        'steps.a.data.email is reserved, and the service would drop it: use the `email` field next to `data`',
       ],
     ],
     [

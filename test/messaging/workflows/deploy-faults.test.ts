@@ -37,8 +37,8 @@ function expectHonest(failure: unknown, fake: FakeMessaging): void {
   const { code, details, message } = failure as MessagedError;
   if (code === 'DEPLOY_FAILED' || code === 'DEPLOY_INCOMPLETE') {
     expect(details.on === undefined ? idsOn(fake) : details.on).toEqual(idsOn(fake));
-    const said = details.on?.[0] ?? 'could not be found out';
-    expect(message).toContain(details.on?.length === 0 ? 'No version of it is on' : said);
+    const said = details.on?.[0] ?? 'It is unknown which version is on';
+    expect(message).toContain(details.on?.length === 0 ? 'No version is on' : said);
   } else {
     expect(isPostreelError(failure), String(failure)).toBe(true);
     expect(idsOn(fake)).toHaveLength(1);

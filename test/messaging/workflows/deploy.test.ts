@@ -347,7 +347,7 @@ describe('the change of a colleague', () => {
     await edit(workflowId, stepIds);
     const { kept } = await deploy(welcome('Two'), { enable: true, prune: true });
     expect(kept).toMatchObject([
-      { workflowId, reason: expect.stringContaining('not as it was deployed') as string },
+      { workflowId, reason: expect.stringContaining('changed since it was deployed') as string },
     ]);
     expect(fake.project.workflows.has(workflowId)).toBe(true);
   });
@@ -372,7 +372,7 @@ describe('prune', () => {
     const { kept } = await deploy(onboardingOf('b'), { prune: true });
     expect(kept).toMatchObject([{ workflowId: first.workflowId, reason: 'It is on.' }]);
     const after = await deploy(onboardingOf('b'), { enable: true, prune: true });
-    expect(after.kept).toMatchObject([{ reason: '1 of its executions run.' }]);
+    expect(after.kept).toMatchObject([{ reason: 'It has 1 active execution.' }]);
     await fake.advance('30d');
     await deploy(onboardingOf('b'), { enable: true, prune: true });
     expect(fake.project.workflows.size).toBe(1);

@@ -27,7 +27,7 @@ export const calls: readonly Misuse[] = [
   [
     'an attachment with a path and no content',
     () => send({ attachments: [{ filename: 'a.pdf', path: './a.pdf' }] }),
-    'not where it is',
+    'not its location',
   ],
   ['send([mail])', () => m['send']?.([mail]), 'as one object; got a list'],
   ['no `to`', () => send({ to: undefined }), '`to` is required'],
