@@ -15,7 +15,7 @@ const saveWaitMs = 30_000;
 export const fileTools: readonly ReadTool[] = [
   readTool({
     name: 'wait_for_files',
-    about: `Waits until files are made, and returns their addresses. Answers after ${patienceMs / 1000} s with what there is by then, or after \`minutes\`: call it again for the rest. The service continues to make them in any case.`,
+    about: `Waits until files are made, and returns their addresses. Returns the results so far after ${patienceMs / 1000} s, or after \`minutes\`: call it again for the rest. The service continues to make them in any case.`,
     schema: z.object({
       fileIds: z.array(text).check(z.minLength(1), z.maxLength(maxFiles)),
       minutes: z.optional(z.number().check(z.minimum(1), z.maximum(maxMinutes))),

@@ -73,6 +73,6 @@ export class Folder {
 
 function fileExistsError(name: string): ToolRefusal {
   return new ToolRefusal(
-    `${JSON.stringify(name)} is there already, and files are not overwritten.`,
+    `${JSON.stringify(name)} already exists, and files are not overwritten: give another name.`,
   );
 }

@@ -32,7 +32,7 @@ const fields: JsonSchema = {
 export const parameters: Readonly<Record<string, JsonSchema | string>> = {
   // Lists
   limit: 'How many to list, 1 to 100; 20 unless given.',
-  cursor: 'Where the page before ended: its `cursor`.',
+  cursor: 'The `cursor` of the previous page.',
   search: 'A part of the email or the name.',
   type: 'Marketing emails go to subscribed contacts only.',
   status: 'Only those in this status.',
@@ -66,7 +66,7 @@ export const parameters: Readonly<Record<string, JsonSchema | string>> = {
   reply: 'The reply-to address.',
   replyTo: 'The reply-to address.',
   fromName: 'The name of the sender.',
-  headers: 'More headers of the email, by their names; none that address it.',
+  headers: 'Additional headers of the email, by name; not To, Cc, From or the like.',
   data: fields,
   subscribed: 'Whether the contact gets marketing emails; left out, nothing changes.',
   email: 'The email address of the contact.',

@@ -63,7 +63,7 @@ const maxItems = 100;
 const fromParameter = {
   type: 'integer',
   minimum: 0,
-  description: 'How many to leave out: the `nextFrom` of the answer before, if it has one.',
+  description: 'How many items to skip: the `nextFrom` of the previous result, if it has one.',
 } as const;
 
 /** The tools of the table above. */

@@ -44,7 +44,7 @@ const fileErrors: Readonly<Record<string, string>> = {
   ENOENT: 'There is no such file',
   EISDIR: 'This is a folder, not a file',
   EACCES: 'This file may not be read or written',
-  EEXIST: 'This file is there already; add --force to overwrite it',
+  EEXIST: 'This file already exists; add --force to overwrite it',
 };
 
 function factsOf(error: unknown): object {

@@ -311,7 +311,7 @@ async function exportFile(input: ExportInput, context: Context): Promise<void> {
   const { file, search: part, force = false, raw = false, bom = false } = input;
   const { output, signal } = context;
   if (file !== undefined && !force && existsSync(file)) {
-    throw new CommandEnd('failed', `${file} is there already. Add --force to overwrite it.`);
+    throw new CommandEnd('failed', `${file} already exists. Add --force to overwrite it.`);
   }
   const messaging = await context.messaging();
   const rows = await readContacts(file ?? 'contacts', messaging, part, context);
