@@ -103,16 +103,16 @@ class Run {
         // In two of three tries the expected value is the stored one.
         const from = this.#next(3) === 0 ? this.#text() : before;
         const to = this.#next(3) === 0 ? undefined : this.#text();
-        const stands = from === before ? to : before;
-        same(`swap(${key})`, await store.swap(key, from, to), stands);
-        this.#set(key, stands);
+        const current = from === before ? to : before;
+        same(`swap(${key})`, await store.swap(key, from, to), current);
+        this.#set(key, current);
         break;
       }
       case 2: {
         const item = await store.get(key);
         same(`get(${key})`, item?.value, before);
         same(`the key of get(${key})`, item?.key, before === undefined ? undefined : key);
-        same('get() of no key', await store.get(`${this.#prefix}none`), undefined);
+        same('get() of a missing key', await store.get(`${this.#prefix}none`), undefined);
         break;
       }
       default:
@@ -136,12 +136,12 @@ class Run {
     const first = await this.#open();
     await first.swap(key, this.#model.get(key), from);
     const stores = await Promise.all(Array.from({ length: rivals }, async () => this.#open()));
-    const stands = await Promise.all(
+    const current = await Promise.all(
       stores.map((store, index) => store.swap(key, from, `"rival ${index}"`)),
     );
-    same('how many values stand after a race', new Set(stands).size, 1);
-    same('what stands after a race', (await first.get(key))?.value, stands[0]);
-    this.#set(key, stands[0]);
+    same('the number of values after a race', new Set(current).size, 1);
+    same('the value after a race', (await first.get(key))?.value, current[0]);
+    this.#set(key, current[0]);
   }
 
   async #checkPage(store: JournalStore, after: string): Promise<void> {
@@ -189,25 +189,29 @@ async function testAges(store: JournalStore, prefix: string): Promise<void> {
   const age = async () => {
     const [listed] = await store.list(prefix);
     const { ageMs = NaN } = (await store.get(key)) ?? {};
-    same('the age in list()', Math.abs((listed?.ageMs ?? NaN) - ageMs) < slackMs, true);
+    const listedMs = listed?.ageMs ?? NaN;
+    requireThat(
+      Math.abs(listedMs - ageMs) < slackMs,
+      `list() and get() must return the same age; list() returned ${listedMs} ms, get() ${ageMs} ms.`,
+    );
     return ageMs;
   };
   const between = (what: string, ageMs: number, least: number) => {
     const isWithin = ageMs >= least && ageMs < least + slackMs;
-    same(`whether ${what} has an age of ${least} ms and not ${ageMs}`, isWithin, true);
+    requireThat(isWithin, `${what} must have an age of about ${least} ms; got ${ageMs} ms.`);
   };
   await store.swap(key, undefined, '"1"');
-  between('an entry right after it was written', await age(), 0);
+  between('a new entry', await age(), 0);
   // Wait by the clock: the process may have fake timers that run fast.
   for (const from = Date.now(); Date.now() - from < oldMs;) {
     await sleep(oldMs / 10, undefined);
   }
   const before = await age();
-  between('an entry later', before, oldMs - 100);
+  between(`an entry written ${oldMs} ms ago`, before, oldMs - 100);
   await store.swap(key, '"other"', '"2"');
-  between('an entry that no other value was written over', await age(), oldMs - 100);
+  between('an entry after a swap that changed nothing', await age(), oldMs - 100);
   await store.swap(key, '"1"', '"1"');
-  same('whether an entry that was written again is younger', (await age()) < before, true);
+  requireThat((await age()) < before, 'writing an entry again must reset its age.');
   await clear(store, prefix);
 }
 
@@ -222,10 +226,12 @@ async function clear(store: JournalStore, prefix: string): Promise<void> {
 }
 
 function same(what: string, is: unknown, should: unknown): void {
-  if (is !== should) {
-    throw new Error(
-      `The journal store is wrong: ${what} is ${JSON.stringify(is)}, not ${JSON.stringify(should)}.`,
-    );
+  requireThat(is === should, `${what} is ${JSON.stringify(is)}, not ${JSON.stringify(should)}.`);
+}
+
+function requireThat(condition: boolean, message: string): void {
+  if (!condition) {
+    throw new Error(`The journal store is wrong: ${message}`);
   }
 }
 
