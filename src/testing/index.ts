@@ -1,3 +1,6 @@
+// Comments in this folder cite sections of the service's documents ("messaging, Errors"). "(not shown)" marks
+// behavior that the document does not show: there the fake does what services of this kind usually do.
+
 import type { FakeServer, FakeServerOptions } from './server.js';
 
 export type { JournalItem, JournalPage, JournalStore } from '../core/once/journal.js';

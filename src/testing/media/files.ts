@@ -122,13 +122,13 @@ function streamBytes(
   });
 }
 
-/** `Uint8Array<ArrayBuffer>`, in words that TypeScript before 5.7 reads too: there it is no generic. */
+/** `Uint8Array<ArrayBuffer>`, written so that TypeScript before 5.7 accepts it: there the type is not generic. */
 export type Bytes = ReturnType<Uint8ArrayConstructor['of']>;
 
 /** A prime, so that parts joined at a wrong offset never look right. */
 const periodBytes = 65_521;
 
-/** Bytes `from` to before `to` of a noise: the same for the same seed, different everywhere else. */
+/** Pseudorandom bytes of a range, without the byte at `to`. The same seed gives the same bytes. */
 function noiseOf(seed: string, from: number, to: number): Bytes {
   const bytes = new Uint8Array(to - from);
   const start = hash(seed);
@@ -241,7 +241,7 @@ const greyFilm = [
   'k5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTwAAA/QJmcmVl',
 ].join('');
 
-/** The positions of the words that differ from film to film. */
+/** The positions of the fields that differ between films. */
 const brandAt = [8, 16];
 const durationAt = [52, 172, 268, 534];
 const freeBoxAt = 766;

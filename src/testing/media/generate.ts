@@ -147,7 +147,7 @@ function acceptVideo(
   });
 }
 
-/** The document does not say what an unknown folder is: 404. */
+/** An unknown folder is a 404 (not shown). */
 function checkFolder({ folders }: MediaWorld, folderId: string | undefined): void {
   if (folderId === undefined || folders.some((folder) => folder.folderId === folderId)) {
     return;
@@ -158,7 +158,7 @@ function checkFolder({ folders }: MediaWorld, folderId: string | undefined): voi
 /** media, top-level fields: without `folderId` a new folder named by `file` is created. */
 function createFolder(world: MediaWorld, name = 'Untitled folder'): string {
   const folderId = world.id('folder');
-  // The document names no default: a nameless folder is called like a nameless file.
+  // The default name is not shown: a folder without a name gets the default name of a file.
   world.folders.push({ folderId, name });
   return folderId;
 }

@@ -174,7 +174,7 @@ function callOnce(world: MediaWorld, file: MediaFile): Promise<void> | undefined
   return deliver(attempt, world.options.callback ?? ((input, init) => fetch(input, init)));
 }
 
-/** media, Events, table; a canceled job has no file either, so it is told as a failure. */
+/** media, Events, table; a canceled job has no file either, so it is reported as a failure. */
 function bodyOf({ fileId, download }: MediaFile): unknown {
   return download === undefined
     ? { success: false, data: { id: fileId } }
@@ -198,7 +198,7 @@ async function deliver(attempt: CallbackAttempt, callback: typeof fetch): Promis
 
 const wordsPerMinute = 150;
 
-/** How long a file plays, in seconds: what was asked for, or what its text takes to read. */
+/** The playing time in seconds: the requested duration, or the time that it takes to read the text. */
 function lengthOf(job: Pick<MediaFile, 'settings' | 'brand'>): number {
   const { duration, content, playbackRate, workflowType } = job.settings;
   const rate = typeof playbackRate === 'number' ? playbackRate : 1;
@@ -211,7 +211,7 @@ function lengthOf(job: Pick<MediaFile, 'settings' | 'brand'>): number {
   return Math.ceil((isRead ? (countWords(content) * 60) / wordsPerMinute : 60) / rate) + extra;
 }
 
-/** About what services of this kind take: two minutes per minute of video, seconds for speech. */
+/** The usual time for services of this kind: about two minutes per minute of video, seconds for speech. */
 function usualDurationMs({ kind, lengthSeconds, settings }: MediaFile): number {
   if (kind === 'video') {
     return 60_000 + 2_000 * lengthSeconds;

@@ -104,7 +104,7 @@ export interface FakeMediaOptions extends Partial<MediaBehavior> {
   durations?: (file: MediaFile) => Duration;
   /** Maximum part of `durations` during which a job is queued. @default '3s' */
   queueTime?: Duration;
-  /** The size of finished files. A very small one ends in the middle. @default what their length takes */
+  /** The size of finished files. A very small size cuts the file off. @default the size for its playing time */
   fileBytes?: number | ((file: MediaFile) => number);
   /** Whether downloads can be resumed by Range. @default true */
   ranges?: boolean;

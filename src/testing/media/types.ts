@@ -10,9 +10,9 @@ export interface MediaFile {
   readonly name: string;
   /** The folder of a video; audio files have none. */
   readonly folderId: string | undefined;
-  /** What was asked for, with the documented defaults, without fields that have no effect. */
+  /** The fields of the request, with the documented defaults and without fields that have no effect. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** The brand kit that was applied: all of it but its voice. */
+  /** The brand kit that was applied, without its voice. */
   readonly brand: BrandKit | undefined;
   /** How long it plays, intro and outro included. */
   readonly lengthSeconds: number;
@@ -47,19 +47,19 @@ export interface BrandKit {
   readonly voiceId?: string;
 }
 
-/** How a job shall end, in place of success after its usual time. */
+/** The scripted end of a job; by default a job succeeds after its usual time. */
 export interface Outcome {
   /** @default 'success' */
   status?: 'success' | 'error' | 'canceled';
   /** The time from acceptance to the end. @default what `durations` says */
   after?: Duration;
-  /** The progress to report all along; `false` leaves it out. */
+  /** The progress that every status check reports; `false` leaves it out. */
   progress?: number | false;
   /** Leaves `download` out of a success, against the document. */
   omitDownload?: boolean;
   /** A status outside of the document, reported in place of `processing`. */
   unknownStatus?: string;
-  /** How many jobs it holds for. @default 1 */
+  /** The number of jobs that the script applies to. @default 1 */
   times?: number;
 }
 
@@ -70,7 +70,7 @@ export interface CallbackAttempt {
   readonly body: unknown;
   /** The time on the fake's clock, in milliseconds since 1970. */
   readonly at: number;
-  /** What the receiver answered; `undefined` while pending and after a failure. */
+  /** The status of the receiver's response; `undefined` while the POST is pending, and after a failure. */
   status: number | undefined;
   /** Why the receiver was not reached. */
   error: unknown;

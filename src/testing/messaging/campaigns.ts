@@ -44,7 +44,7 @@ export const handlers: Handlers<Scope> = {
 
   'PUT /campaigns/{id}': (request, scope) => {
     const campaign = findCampaign(scope, request);
-    // Changes once mails are out are not shown: refused.
+    // Changes after emails were sent are not shown: the fake refuses them.
     refuseUnless(campaign, ['DRAFT', 'SCHEDULED'], 'replaced');
     const { id, status, scheduledAt, createdAt } = campaign;
     const content = draft(scope, readContent(scope, request));
@@ -74,7 +74,7 @@ export const handlers: Handlers<Scope> = {
 
   'POST /campaigns/{id}/cancel': (request, scope) => {
     const campaign = findCampaign(scope, request);
-    // messaging, States: from SCHEDULED or SENDING; to cancel twice changes nothing.
+    // messaging, States: from SCHEDULED or SENDING; canceling again has no effect.
     refuseUnless(campaign, ['SCHEDULED', 'SENDING', 'CANCELLED'], 'cancelled');
     campaign.status = 'CANCELLED';
     return { body: view(campaign) };
@@ -124,7 +124,7 @@ const dateTimeOrNull: Rule<string | null> = {
   },
 };
 
-/** A test goes to any address; one that is no contact does not become one. */
+/** A test email may go to any address; an address without a contact does not get one. */
 function testContact(scope: Scope, address: string): Contact {
   const stranger = { id: 'test', email: address, subscribed: false, data: {}, ...stamps(scope) };
   return contactByEmail(scope, address) ?? stranger;
@@ -194,11 +194,11 @@ export function isActiveCampaign({ status }: Campaign): boolean {
   return status === 'SCHEDULED' || status === 'SENDING';
 }
 
-/** The throttle's values are not shown: so many mails at once, the next ones a second later. */
+/** The throttle's values are not shown: this many emails are sent at once, the next ones a second later. */
 const batchSize = 1000;
 const betweenBatchesMs = 1000;
 
-/** Sends at a time of the clock; a time that is over means now (not shown). */
+/** Schedules the sending; a time in the past means now (not shown). */
 function schedule(scope: Scope, campaign: Campaign, at: number): void {
   const scheduledAt = new Date(at).toISOString();
   campaign.status = 'SCHEDULED';
@@ -212,7 +212,7 @@ function schedule(scope: Scope, campaign: Campaign, at: number): void {
   });
 }
 
-/** SENDING with the first mails out at once, and SENT a second after the last ones. */
+/** Sends the first emails at once; the campaign changes from SENDING to SENT a second after the last ones. */
 function startSending(scope: Scope, campaign: Campaign): void {
   campaign.status = 'SENDING';
   sendBatch(scope, campaign, audienceOf(scope, campaign));

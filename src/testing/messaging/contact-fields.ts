@@ -50,7 +50,7 @@ function countKeys({ contacts }: Project): Map<string, number> {
   return counts;
 }
 
-/** messaging, Custom fields 10: the distinct values, first seen first. */
+/** messaging, Custom fields 10: the distinct values, in the order of the contacts. */
 function values(request: FakeRequest, { project }: Scope): FakeAnswer {
   const field = fieldOf(request, project);
   const read = standardFields[field]?.read ?? (({ data }: Contact) => data[keyOf(field)]);
@@ -78,7 +78,7 @@ function remove(request: FakeRequest, { project }: Scope): FakeAnswer {
   return { status: 204 };
 }
 
-/** The path names custom fields as the inventory does; the bare key is taken too. */
+/** The path names a custom field as the inventory does; the key without a prefix is accepted too. */
 function fieldOf(request: FakeRequest, { fieldTypes }: Project): string {
   const field = request.params.field ?? '';
   if (Object.hasOwn(standardFields, field)) {
@@ -142,7 +142,7 @@ function pick<Item extends Named>(
   return [...items.values()].filter(isWanted).map(({ id, name }) => ({ id, name }));
 }
 
-/** The structure of conditions is not shown, so that every level is looked at. */
+/** The structure of conditions is not shown, so this searches every level. */
 function mentions(value: unknown, reference: Reference): boolean {
   if (Array.isArray(value)) {
     return value.some((part) => mentions(part, reference));

@@ -62,7 +62,7 @@ function importRow(scope: Scope, email: string, row: Record<string, unknown>) {
   return isNew ? 'created' : 'updated';
 }
 
-/** Cells by column; numbers and booleans become what they look like, so that filters can use them. */
+/** The cells by column. Texts that look like numbers or booleans are converted, so that filters can use them. */
 function dataOf(columns: readonly string[], row: readonly string[]): Record<string, unknown> {
   const cells = columns.map((name, index) => [name, readCell(row[index] ?? '')] as const);
   return Object.fromEntries(cells.filter(([name]) => name !== ''));
@@ -72,7 +72,7 @@ function readCell(cell: string): unknown {
   if (cell === 'true' || cell === 'false') {
     return cell === 'true';
   }
-  // Leading zeros mean something: a postcode stays a text.
+  // Leading zeros are significant: a postcode stays a string.
   return /^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(cell) ? Number(cell) : cell;
 }
 
@@ -85,7 +85,7 @@ export function parseCsv(text: string): string[][] {
     if (end === ',') {
       continue;
     }
-    // An empty line is no row.
+    // Skip empty lines.
     if (row.length > 1 || row[0] !== '') {
       rows.push(row);
     }
@@ -100,7 +100,7 @@ interface Cell {
   readonly end: string;
 }
 
-/** A quoted or a plain cell, and what ends it; a quote inside a plain cell is just a character. */
+/** A quoted or a plain cell and its separator. A quote inside a plain cell is an ordinary character. */
 const cellPattern = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n][^,\r\n]*)?)(,|\r\n|\n|\r|$)/y;
 
 function* cells(text: string): Generator<Cell> {
@@ -111,7 +111,7 @@ function* cells(text: string): Generator<Cell> {
     if (cell.end === '') {
       return;
     }
-    // A line break at the very end starts no further row.
+    // A line break at the end of the file does not start another row.
     if (at === text.length && cell.end !== ',') {
       return;
     }
@@ -122,7 +122,7 @@ function cellAt(text: string, at: number): { cell: Cell; length: number } {
   cellPattern.lastIndex = at;
   const match = cellPattern.exec(text);
   if (match === null) {
-    throw new SyntaxError(`The quotes at character ${at} do not fit.`);
+    throw new SyntaxError(`The quotes at character ${at} do not match.`);
   }
   const [whole, quoted, plain = '', end = ''] = match;
   const value = quoted === undefined ? plain : quoted.replaceAll('""', '"');

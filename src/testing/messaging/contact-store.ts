@@ -43,7 +43,7 @@ export function setSubscribed(scope: Scope, contact: Contact, subscribed: boolea
 
 /**
  * Sets the state without an event, as bulk jobs and `POST /contacts` do (not shown to fire any). Returns
- * whether it was another one.
+ * whether the state changed.
  */
 export function setSubscribedQuietly(scope: Scope, contact: Contact, subscribed: boolean): boolean {
   const isOther = contact.subscribed !== subscribed;
@@ -125,15 +125,15 @@ const reservedKeys = new Set([
   'manageUrl',
 ]);
 
-/** An empty `data` object; without a prototype, so that every key is just a key. */
+/** An empty `data` object; without a prototype, so that `__proto__` and the like are ordinary keys. */
 export function emptyData(): Record<string, unknown> {
   // as: `Object.create()` returns `any`
   return Object.create(null) as Record<string, unknown>;
 }
 
 /**
- * Writes to a contact's `data` as a patch (messaging, Custom fields 1 to 6). The answer is what
- * templates see: all that is stored, and the values that were sent for this call only.
+ * Writes to a contact's `data` as a patch (messaging, Custom fields 1 to 6). Returns the
+ * data for templates: all stored values, and the values that were sent for this call only.
  */
 export function patchData(scope: Scope, contact: Contact, data: unknown): Record<string, unknown> {
   const transient = emptyData();
@@ -165,7 +165,7 @@ export function eventData(data: unknown): Record<string, unknown> {
   return kept;
 }
 
-/** messaging, Custom fields 3: the type of a key, told by the first value seen. */
+/** messaging, Custom fields 3: the type of a key, inferred from the first value. */
 function inferType(value: unknown): FieldType {
   if (typeof value === 'number') {
     return 'number';
@@ -183,7 +183,7 @@ function entriesOf(data: unknown): [string, unknown][] {
   return Object.entries(data).filter(([key]) => !reservedKeys.has(key));
 }
 
-/** messaging, Custom fields 2; `persistent: true` is not shown and means the value alone. */
+/** messaging, Custom fields 2; `persistent: true` is not shown: it is read like the value alone. */
 function readValue(sent: unknown): { value: unknown; isStored: boolean } {
   if (isRecord(sent) && 'value' in sent && typeof sent.persistent === 'boolean') {
     return { value: sent.value, isStored: sent.persistent };
@@ -197,7 +197,7 @@ function store(
   value: unknown,
 ): void {
   const { fieldTypes } = scope.project;
-  // The type stays fixed; a value of another type is stored all the same.
+  // The type stays fixed; a value of another type is stored anyway.
   if (!fieldTypes.has(key)) {
     fieldTypes.set(key, inferType(value));
   }

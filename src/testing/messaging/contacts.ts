@@ -60,7 +60,7 @@ const contactRules = { email: required(email), subscribed: flag, data: record };
 function create(request: FakeRequest, scope: Scope): FakeAnswer {
   const { email: address, subscribed, data } = readBody(request, contactRules);
   const { contact, isNew } = upsertContact(scope, address, {
-    subscribed, // left out, a contact who is there keeps their state (not shown)
+    subscribed, // if it is missing, an existing contact keeps its state (not shown)
     data,
     defaultSubscribed: true,
     // messaging, Events 2 names only /v1/send and PATCH as sources of subscription events.

@@ -180,7 +180,7 @@ function sizeOf(value: unknown): number {
 
 const byteLength = (text: string) => new TextEncoder().encode(text).length;
 
-/** An address as `to` and `from` take it: a text, or `{ name, email }`. */
+/** An address in `to` or `from`; a string is accepted too. */
 interface Address {
   readonly email: string;
   readonly name?: string;
@@ -208,7 +208,7 @@ const recipients: Rule<string | Address | readonly (string | Address)[]> = {
   },
 };
 
-/** The same complaints about a part of the value. */
+/** Adds the name of the part to the path of each complaint. */
 const at = (part: string, complaints: readonly Complaint[]): Complaint[] =>
   complaints.map((complaint) => ({ ...complaint, at: part + (complaint.at ?? '') }));
 
@@ -219,7 +219,7 @@ function addressOf(value: string | Address): Address {
   return { email: value.email, ...given({ name: value.name ?? undefined }) };
 }
 
-/** messaging, POST /v1/verify: judged by small lists, since a fake asks no name server. */
+/** messaging, POST /v1/verify: decided by short lists of domains, because a fake does not use DNS. */
 function verify(request: FakeRequest): FakeAnswer {
   const sent = readBody(request, { email: required(email) });
   return { body: { success: true, data: judge(sent.email) } };
@@ -250,7 +250,7 @@ const typos = new Set([
 function judge(mailbox: string) {
   const separator = mailbox.lastIndexOf('@');
   const domain = mailbox.slice(separator + 1).toLowerCase();
-  // `.invalid` never exists (RFC 2606); `no-mx.` and `no-website.` are this fake's own words.
+  // `.invalid` never exists (RFC 2606); `no-mx.` and `no-website.` are prefixes that only this fake knows.
   const domainExists = !domain.endsWith('.invalid');
   const facts = {
     isDisposable: disposable.has(domain),

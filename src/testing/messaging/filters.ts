@@ -130,7 +130,7 @@ export function membersOf(scope: Scope, segment: Segment): Contact[] {
     : contacts.filter(({ id }) => segment.members.has(id));
 }
 
-/** Counts the members anew, with no events and no writes to the membership. */
+/** Recounts the members, with no events and no writes to the membership. */
 export function refreshCount(scope: Scope, segment: Segment): number {
   segment.memberCount = membersOf(scope, segment).length;
   return segment.memberCount;

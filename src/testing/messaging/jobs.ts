@@ -13,7 +13,7 @@ interface Work<Item> {
   readonly nameOf: (item: Item, row: number) => object;
 }
 
-/** Once a second a job handles as much as `settings.jobs.perSecond` says. */
+/** Once per second a job handles `settings.jobs.perSecond` items. */
 const tickMs = 1000;
 
 /** Queues work that advances with the clock; returns its `jobId`. */
@@ -35,7 +35,7 @@ export function startJob<Item>(scope: Scope, work: Work<Item>): FakeAnswer {
   return started(job);
 }
 
-/** Queues work that cannot be done: the job fails at its first second. */
+/** Queues work that cannot be done: the job fails after one second. */
 export function startFailingJob(scope: Scope, type: Job['type'], message: string): FakeAnswer {
   const job = addJob(scope, type, 0);
   scope.world.clock.after(tickMs, () => {
@@ -49,7 +49,7 @@ function started({ id, type }: Job): FakeAnswer {
   return { status: 202, body: { message: `The ${type} is queued.`, jobId: id } };
 }
 
-/** Answers a poll; an import and a bulk job are not found at each other's address. */
+/** Returns the status of a job. The path of imports does not find bulk jobs, and the other way round. */
 export function showJob(request: FakeRequest, scope: Scope, isKind: (job: Job) => boolean) {
   const job = findOwn(scope, ({ jobs }) => jobs, request.params.jobId ?? '');
   if (!isKind(job) || isForgotten(scope, job)) {
@@ -121,7 +121,7 @@ function jobBody({ world }: Scope, job: Job): Record<string, unknown> {
   };
 }
 
-/** The word for a failure that goes with the word for a success. */
+/** The status of a failed job, by the status that the same world uses for a successful one. */
 const failures = {
   completed: 'failed',
   complete: 'failure',

@@ -5,7 +5,7 @@ import type { Scope } from './state.js';
 
 /** A list before it is cut into pages. */
 export interface List<Item extends Listed> {
-  /** In the order of their ids, upwards or downwards. */
+  /** Sorted by id, ascending or descending. */
   readonly items: readonly Item[];
   /** The resource's own name, e.g. `templates`. */
   readonly name: string;
@@ -13,7 +13,7 @@ export interface List<Item extends Listed> {
   readonly style: 'cursor' | 'page' | 'array';
 }
 
-/** What every item of a list has. */
+/** The fields that every list item has. */
 export interface Listed {
   readonly id: string;
 }
@@ -62,7 +62,7 @@ function numberedPage(
 ): object {
   const pageSize = readCount(request, 'pageSize', readCount(request, 'limit'));
   const totals = { total: items.length, pageSize, totalPages: Math.ceil(items.length / pageSize) };
-  // messaging, Templates: the query takes a cursor, and the answer shows none.
+  // messaging, Templates: the query accepts a cursor, but the document shows none in the response.
   const hasCursor = name === 'templates' && settings.templatePaging === 'cursor';
   if (hasCursor && !request.query.has('page')) {
     const page = Math.floor(startOf(request, items) / pageSize) + 1;
@@ -142,7 +142,7 @@ function readCursor(cursor: string): string {
       return id;
     }
   } catch {
-    // Not base64: refused as any other cursor that this service did not make.
+    // Not base64: refused like every cursor that this service did not create.
   }
   throw invalidParameter('cursor', 'The cursor is not one of this service.');
 }

@@ -39,7 +39,7 @@ export const handlers: Handlers<Scope> = {
   'DELETE /projects/{id}/members/{userId}': removeMember,
 };
 
-/** A session sees every project of its user, a key its own. */
+/** A session lists every project of its user; a key lists only its project. */
 function list(request: FakeRequest, scope: Scope): FakeAnswer {
   const items = [...scope.world.projects.values()].filter((project) =>
     sessionUser(scope.world, request) === undefined
@@ -179,7 +179,7 @@ function listMembers(request: FakeRequest, scope: Scope): FakeAnswer {
   return listAnswer(scope, request, { items, name: 'members', style: 'array' });
 }
 
-/** A person without an account gets one, to be claimed by a password reset. */
+/** Adds a person to the project. A person without an account gets one, and sets its password by a reset. */
 function invite(request: FakeRequest, { world, project }: Scope): FakeAnswer {
   const { role, ...sent } = readBody(request, {
     email: required(email),

@@ -12,7 +12,7 @@ export function addActivity(
   });
 }
 
-/** The whole feed, newest first: what was recorded, and what recipients did with their mail. */
+/** The whole feed, newest first: the recorded entries, and the recipients' reactions to their emails. */
 export function feedOf({ activity, outbox }: Project): ActivityEntry[] {
   const entries = [...activity, ...outbox.flatMap(reactions)];
   // Reversed before a stable sort, so that of two entries of the same time the later comes first.

@@ -64,7 +64,7 @@ export function seed(scope: Scope, given: SeedPlan): Seeded {
   if (plan.samples === true) {
     addSamples(scope);
   }
-  // Events and emails belong to a contact, so that they bring at least one contact along.
+  // Events and emails belong to a contact, so at least one contact must exist.
   const needsContact =
     (plan.events ?? 0) + (plan.emails ?? 0) > 0 && scope.project.contacts.size === 0;
   const contacts = seedContacts(scope, plan.contacts ?? Number(needsContact));
@@ -134,7 +134,7 @@ export const plans: readonly string[] = ['free', 'starter', 'pro'];
 function seedContacts(scope: Scope, count: number): Contact[] {
   const { contacts, contactIds } = scope.project;
   const now = scope.world.clock.now();
-  // A second seed goes on counting, since an email is unique within a project.
+  // A second `seed()` continues the numbers, because an email is unique within a project.
   const known = contacts.size;
   return times(count, (index) => {
     const joinedAt = new Date(now - (count - index - 1) * hourMs).toISOString();
@@ -335,7 +335,7 @@ function reactionsOf(index: number, at: string) {
   };
 }
 
-/** So many times, a minute apart, the last one now. */
+/** Returns `count` times, one minute apart; the last one is now. */
 function pastTimes(now: number, count: number): string[] {
   return times(count, (index) => new Date(now - (count - index - 1) * minuteMs).toISOString());
 }
@@ -345,7 +345,7 @@ export function times<Item>(count: number, make: (index: number) => Item): Item[
   return Array.from({ length: count }, (_, index) => make(index));
 }
 
-/** One after the other, round and round: varied, and the same each time. */
+/** Picks the items in turn, so that the data is varied and the same in each run. */
 export function pick<Item>(items: readonly Item[], index: number): Item {
   // The index is within the list, and no list here is empty.
   return items[index % items.length] as Item;

@@ -50,7 +50,7 @@ export const handlers: Handlers<Scope> = {
     body: { memberCount: refreshCount(scope, findSegment(scope, request)) },
   }),
 
-  // Who is in a segment; the answers to changes are not shown.
+  // The members of a segment; the responses to changes are not shown.
   'GET /segments/{id}/contacts': (request, scope) => {
     const items = membersOf(scope, findSegment(scope, request));
     return listAnswer(scope, request, { items, name: 'contacts', style: 'page' });
@@ -74,7 +74,7 @@ function findSegment(scope: Scope, request: FakeRequest): Segment {
   return findOwn(scope, ofProject, request.params.id);
 }
 
-/** messaging, Segments: updatable, and the same in a creation. */
+/** messaging, Segments: the fields of an update; a creation has the same ones. */
 const changeRules = (isStatic: boolean) => ({
   name: text,
   description: text,
@@ -82,7 +82,7 @@ const changeRules = (isStatic: boolean) => ({
   trackMembership: flag,
 });
 
-/** Its structure is not shown beyond one filter element, so that a list is taken too. */
+/** The document shows only a single filter element, so a list of elements is accepted too. */
 const condition: Rule<object | null> = {
   check: (value) => (typeof value === 'object' ? [] : wrong('must be an object.', 'invalid_type')),
 };

@@ -50,7 +50,7 @@ export interface Project {
   readonly domains: Map<string, Domain>;
   readonly jobs: Map<string, Job>;
   readonly uploads: Map<string, UploadedImage>;
-  /** Oldest first, as the two lists after it. */
+  /** Oldest first, like `activity` and `outbox`. */
   readonly events: TrackedEvent[];
   readonly activity: ActivityEntry[];
   readonly outbox: SentEmail[];
@@ -92,7 +92,7 @@ export interface SentEmail {
   /** The template, campaign or workflow that it came from. */
   readonly sourceId?: string;
   readonly sentAt: string;
-  /** A fake's mail has no readers: tests set these to have opens, clicks and bounces to count. */
+  /** Nobody reads the fake's emails: set these four fields to simulate opens, clicks, bounces and complaints. */
   openedAt?: string;
   clickedAt?: string;
   bouncedAt?: string;
@@ -136,7 +136,7 @@ export interface UploadedImage {
 export interface User {
   readonly id: string;
   email: string;
-  /** In plain text: a fake guards nothing. */
+  /** In plain text, because a fake has nothing to protect. */
   password: string;
   isVerified: boolean;
   readonly createdAt: string;
@@ -236,7 +236,7 @@ export interface WorkflowStep {
   [field: string]: unknown;
 }
 
-/** A way from one step of a workflow to another. */
+/** A transition from one step of a workflow to another. */
 export interface WorkflowTransition {
   readonly id: string;
   fromStepId: string;
@@ -245,7 +245,7 @@ export interface WorkflowTransition {
   [field: string]: unknown;
 }
 
-/** A contact on its way through a workflow. */
+/** One contact's run through a workflow. */
 export interface WorkflowExecution {
   readonly id: string;
   readonly workflowId: string;

@@ -69,14 +69,14 @@ function filterOf({ query }: FakeRequest): (template: Template) => boolean {
   if (type !== null && !types.includes(type)) {
     throw invalidParameter('type', `\`type\` must be one of ${types.join(', ')}.`);
   }
-  // What `search` looks at is not shown: name and subject, without regard to case.
+  // The fields that `search` covers are not shown: name and subject, case-insensitive.
   const search = query.get('search')?.toLowerCase() ?? '';
   return (template) =>
     (type === null || template.type === type) &&
     `${template.name}\n${template.subject}`.toLowerCase().includes(search);
 }
 
-/** A template's sender and reply-to, which /v1/send can use; their names beside `from`: not shown. */
+/** A template's sender and reply-to, which /v1/send can use; only the field name `from` is shown. */
 function senderRules({ project }: Scope) {
   return { from: verifiedEmail(project), fromName: text, replyTo: email };
 }

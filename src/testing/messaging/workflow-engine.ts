@@ -30,7 +30,7 @@ export function onEvent(scope: Scope, contact: Contact, event: TrackedEvent): vo
   }
 }
 
-/** Starts an execution and walks it as far as it goes without waiting. */
+/** Starts an execution and runs its steps up to the first pause or the end. */
 export function startExecution(
   scope: Scope,
   start: { workflow: Workflow; contact: Contact; context: Record<string, unknown> },
@@ -67,7 +67,7 @@ export function isActive({ status }: WorkflowExecution): boolean {
   return status === 'RUNNING' || status === 'WAITING';
 }
 
-/** Ends an active execution where it stands. */
+/** Cancels an active execution at its current step. */
 export function cancelExecution(scope: Scope, execution: WorkflowExecution): void {
   end(scope, execution, 'CANCELLED');
 }
@@ -122,7 +122,7 @@ function takeStep(run: Run, stepId: string): string | undefined {
 function pause(run: Run, stepId: string, wait: { forMs?: number; forEvent?: string }): void {
   run.execution.status = 'WAITING';
   waitFor(run, wait, (event) => {
-    // A wait that ran out has no event, so that conditions on event fields do not hold after it.
+    // After a timeout there is no event, so conditions on its fields do not hold.
     if (wait.forEvent !== undefined) {
       run.execution.context.event = event;
     }
@@ -221,7 +221,7 @@ export function checkBranch(step: WorkflowStep, branch: unknown): string | undef
   throw invalidField('branch', 'Only a transition out of a CONDITION step has a branch.');
 }
 
-/** Removes a step with its transitions; spliced, the steps before it lead to the one after it. */
+/** Removes a step with its transitions. With `splice`, the steps before it are connected to the step after it. */
 export function removeStep(
   world: MessagingWorld,
   workflow: Workflow,
@@ -234,7 +234,7 @@ export function removeStep(
     workflow.transitions.delete(id);
   }
   workflow.steps.delete(stepId);
-  // A removed CONDITION can leave two ways on; its first one is taken (not shown).
+  // A deleted CONDITION can have two following steps; the first one is used (not shown).
   const next = outgoing.find((one) => one.toStepId !== stepId);
   if (!splice || next === undefined) {
     return;
@@ -253,10 +253,10 @@ function all<Item>(items: ReadonlyMap<string, Item>): Item[] {
 
 type EventFields = Readonly<Record<string, unknown>>;
 
-/** Goes on with an execution: with the event that it waited for, or without when time ran out. */
+/** Continues an execution, with the event that it waited for, or without one after a timeout. */
 type Wake = (event?: EventFields) => void;
 
-/** Holds an execution until the time is over or the event comes, whichever is first. */
+/** Pauses an execution until the time is over or the event arrives, whichever is first. */
 export function waitFor(run: Run, wait: { forMs?: number; forEvent?: string }, wake: Wake): void {
   const { scope, execution } = run;
   const { forMs, forEvent } = wait;
@@ -283,13 +283,13 @@ function forgetWait(execution: WorkflowExecution): void {
   stops.delete(execution);
 }
 
-/** Those that wait for this event of this contact now. */
+/** The callbacks of the executions that wait for this event of this contact. */
 function takeWaitsFor(project: Project, contactId: string, eventName: string): Wake[] {
   const waiting = [...waitingFor(project, contactId)];
   return waiting.filter((entry) => entry.eventName === eventName).map((entry) => entry.wake);
 }
 
-/** Beside the state, not in it: what testers read holds no functions. */
+/** Kept outside the state, so that the state that tests read contains no functions. */
 const stops = new WeakMap<WorkflowExecution, () => void>();
 const waits = new WeakMap<Project, Map<string, Set<WaitingExecution>>>();
 

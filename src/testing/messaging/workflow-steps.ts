@@ -13,7 +13,7 @@ import type {
   WorkflowStep,
 } from './state.js';
 
-/** One execution on its way, with everything that a step may need. */
+/** A running execution, with everything that a step may need. */
 export interface Run {
   readonly scope: Scope;
   readonly workflow: Workflow;
@@ -30,7 +30,7 @@ export type StepOutcome =
 
 /** Performs a step; throws, with a message for the execution, when it cannot. */
 export function runStep(run: Run, step: WorkflowStep): StepOutcome {
-  // Step configuration is not shown: it is read from `config` and from beside it.
+  // The form of a step's configuration is not shown: read it from `config` and from the step itself.
   const config: StepConfig = { ...step, ...step.config };
   switch (step.type) {
     case 'TRIGGER':
@@ -74,7 +74,7 @@ function sendEmail({ scope, workflow, execution, contact }: Run, config: StepCon
     body,
     ...(typeof fromName === 'string' && { fromName }),
     ...(typeof replyTo === 'string' && { replyTo }),
-    // messaging, Custom fields 7: by its name a contact's field; the event's own are `event.<name>`.
+    // messaging, Custom fields 7: `{{name}}` is a field of the contact, `{{event.name}}` a field of the event.
     variables: { ...eventData(execution), ...contact.data, ...execution.context },
     source: 'workflow',
     sourceId: workflow.id,

@@ -121,7 +121,7 @@ export const handlers: Handlers<Scope> = {
     return { status: 204 };
   },
 
-  // Executions: one contact on its way through a workflow.
+  // Executions: one contact's run through a workflow.
   'POST /workflows/{id}/executions': (request, scope) => {
     const workflow = findWorkflow(scope, request);
     const { contactId, context } = readBody(request, {
@@ -129,7 +129,7 @@ export const handlers: Handlers<Scope> = {
       context: optional(record, {}),
     });
     const contact = findOwn(scope, (project) => project.contacts, contactId);
-    // A start by hand needs no `enabled`, but keeps to `allowReentry` (not shown).
+    // A manual start ignores `enabled`, but respects `allowReentry` (not shown).
     if (!mayEnter(workflow, contact)) {
       throw stateConflict('The contact has been through this workflow already.');
     }
@@ -152,7 +152,7 @@ export const handlers: Handlers<Scope> = {
   'DELETE /workflows/{id}/executions/{executionId}': (request, scope) => {
     const { executions } = findWorkflow(scope, request);
     const execution = findIn(executions, request.params.executionId);
-    // messaging, Workflows: a running or waiting one; to cancel twice changes nothing.
+    // messaging, Workflows: a running or waiting one; canceling again has no effect.
     if (isActive(execution)) {
       cancelExecution(scope, execution);
     }
