@@ -38,7 +38,7 @@ export function fakeService(options: FakeMediaOptions = {}) {
 
 /** Lets the answers of the fake arrive: they take a few turns of the event loop, and no time. */
 async function answersArrive(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) {
+  for (let turn = 0; turn < 10; turn++) {
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
