@@ -143,7 +143,7 @@ describe('a wait for the rate limit', () => {
       expect(error).toMatchObject({ name: 'RateLimitError', code: 'QUEUE_TIMEOUT' });
       expect(error).toMatchObject({ outcome: 'not-sent', retryAfterMs: 3_600_000 });
       expect((error as Error).message).toMatch(
-        new RegExp(`about \\d+ s to wait\\. Try again later, or allow a longer ${name}\\.$`),
+        new RegExp(`about \\d+ s\\. Try again later, or allow a longer ${name}\\.$`),
       );
       expect([tookMs, requests.length]).toEqual([0, 1]);
     },
