@@ -124,6 +124,27 @@ describe('contacts that were read, as rows of sendEach()', () => {
     expect(mailed()).toEqual(['ann@example.com']);
   });
 
+  it('leaves out unknown fields without a value, and fails a row whose email is no text', async () => {
+    const results: EachResult[] = [];
+    const rows = [{ email: 'ann@example.com', lastSeen: undefined }, { email: 7 }];
+    const { done } = await clientOf().sendEach(rows as unknown as EachRecipient[], mail, {
+      onResult: (one) => results.push(one),
+    });
+    expect(done).toBe(1);
+    const ends = results.map(({ email, status }) => [email, status]);
+    expect(ends.sort()).toEqual([
+      ['', 'failed'],
+      ['ann@example.com', 'sent'],
+    ]);
+  });
+
+  it('compares the names of common and own data exactly', async () => {
+    const data = { Plan: 'common', city: 'Bern' };
+    const rows = [{ email: 'ann@example.com', data: { plan: 'own', city: 'Basel' } }];
+    await clientOf().sendEach(rows, { ...mail, data });
+    expect(sends()).toMatchObject([{ data: { Plan: 'common', plan: 'own', city: 'Basel' } }]);
+  });
+
   it('stores the data of a row that is not a record, as before', async () => {
     const rows = [{ id: 7, email: 'ann@example.com', data: { plan: 'pro' } }];
     await clientOf().sendEach(rows, mail);
@@ -132,20 +153,25 @@ describe('contacts that were read, as rows of sendEach()', () => {
 });
 
 describe('`subscribed` in sendEach()', () => {
-  it.each([[0], [1], ['false'], ['true'], [null], [{}]])(
-    'fails the row that has %o, and mails nothing to it',
-    async (subscribed) => {
-      const rows = [{ email: 'ann@example.com', subscribed }, 'bea@example.com'];
-      const { done, failed } = await clientOf().sendEach(rows as string[], mail, {
-        includeUnsubscribed: true,
-      });
-      expect(done).toBe(1);
-      expect(failed).toMatchObject([
-        { index: 0, error: { fieldErrors: [{ field: 'subscribed' }] } },
-      ]);
-      expect(mailed()).toEqual(['bea@example.com']);
-    },
-  );
+  it.each([
+    [0, 'a number'],
+    [1, 'a number'],
+    ['false', "'false'"],
+    ['true', "'true'"],
+    [null, 'null'],
+    [{}, 'an object'],
+  ])('fails the row that has %o, and mails nothing to it', async (subscribed, got) => {
+    const rows = [{ email: 'ann@example.com', subscribed }, 'bea@example.com'];
+    const { done, failed } = await clientOf().sendEach(rows as string[], mail, {
+      includeUnsubscribed: true,
+    });
+    expect(done).toBe(1);
+    expect(failed).toMatchObject([{ index: 0, error: { fieldErrors: [{ field: 'subscribed' }] } }]);
+    expect((failed[0]?.error as Error).message).toContain(
+      `must be true, false or left out; got ${got}`,
+    );
+    expect(mailed()).toEqual(['bea@example.com']);
+  });
 
   it('is never sent from a row', async () => {
     const rows = [
