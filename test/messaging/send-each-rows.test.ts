@@ -276,6 +276,15 @@ describe('several rows of one address', () => {
     expect(bodies()).toEqual(['<p>one</p>']);
   });
 
+  it('fail with `once` if an earlier one failed and they differ', async () => {
+    fake.fail('POST /v1/send', { status: 422 });
+    const rows = [invoice('one'), invoice('two')];
+    const messaging = clientOf({ journal: memoryJournal() });
+    const report = await messaging.sendEach(rows, mail, { once });
+    expect(report).toMatchObject({ done: 0, failed: [{ index: 0 }, { index: 1 }] });
+    expect([sends().length, mailed()]).toEqual([1, []]);
+  });
+
   it('are mailed once each with a separate `once`, also in a second run', async () => {
     const messaging = clientOf({ journal: memoryJournal() });
     await messaging.sendEach([invoice('one')], mail, { once }); // a run from before

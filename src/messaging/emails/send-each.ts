@@ -504,7 +504,7 @@ function toAsciiDomain(email: string): string {
   const at = email.lastIndexOf('@');
   const domain = email.slice(at + 1);
   const url = `http://${domain}`;
-  return at < 0 || !URL.canParse(url) ? email : email.slice(0, at + 1) + new URL(url).hostname;
+  return URL.canParse(url) ? email.slice(0, at + 1) + new URL(url).hostname : email;
 }
 
 /** Returns the address of a row for its result, or an empty string if the row has none. */
