@@ -393,6 +393,16 @@ describe('a job with `once`', () => {
   });
 });
 
+it('a repeated call whose first response was lost is unknown at its `deadline`, though it waits to be sent', async () => {
+  const { fake, media } = fakeService();
+  fake.fail(videoEndpoint, { loseAnswer: true });
+  fake.fail(videoEndpoint, { status: 429, retryAfter: 120, times: 9 });
+  const options = { retry: { unknownOutcome: true }, deadline: minuteMs };
+  const { error } = await inTime(ending(media().generate.video(video(), options)));
+  expect(error).toMatchObject({ outcome: 'unknown' });
+  expect(fake.files).toHaveLength(1);
+});
+
 it('the slots of jobs whose caller gave up right before their call was sent are free at once', async () => {
   const { fake, media } = fakeService({
     durations: ({ settings }) => (settings.prompt === 'before' ? '1m' : '20m'),
